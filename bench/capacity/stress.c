@@ -16,9 +16,6 @@ enum { CHECKED = 1000 };
 /* Frames judged after a run that counts, and the most that run before one. */
 enum { JUDGED = 3, UNJUDGED = 16 };
 
-/* What compiling and palettes may add to the tolerance of a budget. */
-#define TOLERATED_PX 0.1
-
 /* A behaviour is followed from a second before this one on. */
 enum { FOLLOWED_S = 3600 };
 
@@ -185,7 +182,7 @@ static th_result run_point(stress_run *s, th_error *err)
             most->p50_px = fmax(most->p50_px, e->p50_px);
             most->p99_px = fmax(most->p99_px, e->p99_px);
             most->max_px = fmax(most->max_px, e->max_px);
-            if (e->max_px > e->tolerance_px + TOLERATED_PX && !row->failure[0])
+            if (!th_stress_error_is_stated(e->max_px, e->tolerance_px) && !row->failure[0])
                 th_row_fail(row, "frame %u: a character is %g pixels off; the budget states at most %g", e->frame,
                             e->max_px, e->tolerance_px);
         }

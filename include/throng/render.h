@@ -372,7 +372,8 @@ typedef struct th_crowd_view_stats {
     size_t palette_bytes; /* evaluated, with padding */
     uint64_t cull_ns;     /* placing, culling, sorting, and planning who is posed */
     uint64_t wait_ns;     /* until the GPU was done with the memory for palettes */
-    double tolerance_px;  /* of the budget; 0: each is posed by itself in full, or there is no budget */
+    double tolerance_px;  /* of the budget, the largest of the frames whose poses may be shown; 0: each is posed by
+                             itself in full, or there is no budget */
     uint64_t evaluate_ns; /* part of pose_ns: evaluating palettes */
     uint64_t pose_ns;     /* posing, and writing where the listed characters stand */
     uint64_t draw_ns;     /* issuing GL commands; a software renderer draws later */

@@ -299,7 +299,11 @@ static void plan_poses(stage *s)
         stats->listed_by_joint_level[v->posed_models[list->posed_as].level] += list->count;
     }
     const th_pose_counts counts = th_pose_plan_counts(v->plan);
-    stats->tolerance_px = saves ? th_budget_tolerance_px(v->budget.tolerance) : 0;
+    v->tolerances_px[th_ring_get_info(v->ring).frame % TH_POSE_MAX_HOLD] =
+        saves ? th_budget_tolerance_px(v->budget.tolerance) : 0;
+    stats->tolerance_px = 0;
+    for (uint32_t n = 0; n < TH_POSE_MAX_HOLD; n++)
+        stats->tolerance_px = fmax(stats->tolerance_px, v->tolerances_px[n]);
     stats->evaluated = counts.evaluated;
     stats->shared = counts.shared;
     stats->held = counts.held;

@@ -123,9 +123,10 @@ struct th_crowd_view {
     th_pose_plan *plan;
     th_budget_means *means; /* [model] with joint levels by level of detail; NULL without a budget */
     th_animation_budget budget;
-    const th_crowd_view *budget_base; /* until it is complete: whose budget it then takes over; NULL: a new one */
-    double last_s;                    /* time of the last frame; NaN: there was none */
-    th_gpu_instance *held_at;         /* [instance] where it stood in its last own pose; NULL: nobody holds one */
+    const th_crowd_view *budget_base;       /* until it is complete: whose budget it then takes over; NULL: a new one */
+    double last_s;                          /* time of the last frame; NaN: there was none */
+    double tolerances_px[TH_POSE_MAX_HOLD]; /* of the budget: [frame % TH_POSE_MAX_HOLD] */
+    th_gpu_instance *held_at;               /* [instance] where it stood in its last own pose; NULL: nobody holds one */
     th_jobs *jobs;
     th_frame *frame;
     th_draw *draws; /* [draw lists * most_hold] */

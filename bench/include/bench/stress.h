@@ -49,8 +49,15 @@ typedef struct th_stress_poses {
 typedef struct th_stress_error {
     uint32_t frame; /* at frame / TH_FRAME_RATE */
     double p50_px, p99_px, max_px;
-    double tolerance_px; /* of the budget, the largest of the frames whose poses may be shown; infinite: it has none */
+    double tolerance_px; /* of the budget; infinite: it has none */
 } th_stress_error;
+
+/* Whether a budget states it. Sizes are those of spheres: what is near in a character looks larger by perspective; one
+ * moment in twenty is faster than what is stated of motion; palettes are rounded. */
+static inline bool th_stress_error_is_stated(double max_px, double tolerance_px)
+{
+    return max_px <= 1.25 * tolerance_px + 0.02;
+}
 
 typedef struct th_stress_error_desc {
     uint32_t frames, every;            /* measures every n-th of so many frames, the first one included */

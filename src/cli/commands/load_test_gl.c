@@ -118,7 +118,6 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
     desc.count = th_crowd_view_get_parts(c->all).scene->instance_count;
     desc.error_every = asked->every;
     desc.evaluator = TH_EVALUATOR_CPU;
-    double tolerances[TH_POSE_MAX_HOLD] = {0};
     *out_count = 0;
     th_gl_finish(c->picture.gl);
     release(c);
@@ -130,12 +129,10 @@ static th_result measure_errors(void *ctx, const th_stress_error_desc *asked, th
             return th_fail(err, TH_ERR_MEMORY, "no memory for the error on screen, or the driver lost frame %u", frame);
         const th_crowd_view_stats stats = th_crowd_view_get_stats(c->all);
         const th_screen_error_stats *e = &stats.error;
-        double tolerance = tolerances[frame % TH_POSE_MAX_HOLD] =
-            th_budget_is_set(&c->crowd.budget) ? stats.tolerance_px : HUGE_VAL;
-        for (uint32_t n = 0; n < TH_POSE_MAX_HOLD; n++)
-            tolerance = fmax(tolerance, tolerances[n]);
+        const double tolerance_px = th_budget_is_set(&c->crowd.budget) ? stats.tolerance_px : HUGE_VAL;
         if (stats.error_ns > 0 && e->count > 0)
-            out[(*out_count)++] = (th_stress_error){frame, (double)e->p50, (double)e->p99, (double)e->max, tolerance};
+            out[(*out_count)++] =
+                (th_stress_error){frame, (double)e->p50, (double)e->p99, (double)e->max, tolerance_px};
     }
     return TH_OK;
 }

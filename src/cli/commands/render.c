@@ -5,6 +5,7 @@
 #include <cli/options.h>
 
 #include <bench/figures.h>
+#include <bench/stress.h>
 #include <core/json.h>
 #include <render/frame_writer.h>
 #include <runtime/tracer.h>
@@ -79,8 +80,16 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     r->evaluate_ns += stats.evaluate_ns;
     r->tolerance_px = stats.tolerance_px > r->tolerance_px ? stats.tolerance_px : r->tolerance_px;
     th_tracer_frame_end(r->tracer, jobs);
-    r->is_wrong = result == TH_OK && r->options->crowd.error_every > 0 && !th_shown_check(&r->shown, &r->draws, err);
-    return r->is_wrong ? err->code : result;
+    if (result != TH_OK || r->options->crowd.error_every == 0)
+        return result;
+    r->is_wrong = !th_shown_check(&r->shown, &r->draws, err);
+    if (!r->is_wrong && stats.error_ns > 0 && th_budget_is_set(&r->options->crowd.budget) &&
+        !th_stress_error_is_stated((double)stats.error.max, stats.tolerance_px)) {
+        th_fail(err, TH_ERR_INPUT, "frame %u: a character is %g pixels off; the budget states at most %g", frame,
+                (double)stats.error.max, stats.tolerance_px);
+        r->is_wrong = true;
+    }
+    return r->is_wrong ? err->code : TH_OK;
 }
 
 static th_result draw_frames(rendering *r, th_error *err)

@@ -538,10 +538,10 @@ Test(stress, of_a_budget_that_is_not_kept_fails)
     th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
     desc.error_every = 40;
     for (int i = 0; i < 2; i++) {
-        painter p = {.tolerance_px = i == 0 ? 500 : 499};
+        painter p = {.tolerance_px = i == 0 ? 400 : 399};
         th_stress stress = run_drawn(&p, desc);
         cr_expect_str_eq(stress.report.rows[0].failure,
-                         i == 0 ? "" : "frame 0: a character is 500 pixels off; the budget states at most 499");
+                         i == 0 ? "" : "frame 0: a character is 500 pixels off; the budget states at most 399");
     }
 }
 

@@ -691,11 +691,12 @@ CHECK(crowd_view_levels, keeps_to_the_budget)
     check_budget(TH_BEHAVIOUR_GRAPH, 100);
 }
 
-/* What the tolerance says bounds what is drawn: the stated error of all but those who move faster than the bound, which
- * has one moment in twenty. */
+/* What the tolerance says bounds what is drawn, of the fastest joint and at the largest size of a level: here it is
+ * 0.57 of that, and not of a coarser choice. */
 CHECK(crowd_view_levels, is_within_the_tolerance_of_the_budget)
 {
     uint32_t measured = 0;
+    double most = 0;
     s.desc.budget.bones = UINT64_C(80) * s.human->bone_count;
     s.desc.error_every = 5;
     make_street(2);
@@ -706,10 +707,10 @@ CHECK(crowd_view_levels, is_within_the_tolerance_of_the_budget)
         if (stats.error_ns == 0 || stats.tolerance_px == 0)
             continue;
         measured++;
-        cr_expect_leq((double)stats.error.p50, stats.tolerance_px, "frame %d", frame);
-        cr_expect_leq((double)stats.error.p99, 2 * stats.tolerance_px, "frame %d", frame);
+        most = fmax(most, (double)stats.error.max / stats.tolerance_px);
     }
     cr_expect_gt(measured, 10);
+    cr_expect_lt(most, 0.75, "%g of what is stated", most);
 }
 
 /* Where all fit, nothing is lost, and nothing else is different. */
