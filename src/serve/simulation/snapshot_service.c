@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@
 #define IDLE_NS   60000000000u /* the process is ended after this time without a request */
 #define COOLDOWN  4u
 
-#define ANSWER_S     60         /* for a picture, with all that its first one needs */
+#define ANSWER_S     60         /* of CPU time for a picture, with all that its first one needs; and without any */
 #define ANSWER_BYTES (4u << 20) /* at most: more than the pixels of the largest */
 
 /* A PNG that several replies may share. */
@@ -165,6 +166,22 @@ static void end(th_snapshot_service *s)
     s->reserved = 0;
 }
 
+/* On a busy machine it may wait long for a CPU, as its priority is low: what it has used counts. False: it hangs. */
+static bool await_answer(const th_snapshot_service *s)
+{
+    struct pollfd answer = {.fd = s->socket, .events = POLLIN};
+    const uint64_t limit_ns = process_cpu_ns(s->pid) + (uint64_t)ANSWER_S * SECOND_NS;
+    uint64_t before_ns, used_ns = 0;
+    int ready;
+    do {
+        before_ns = used_ns;
+        ready = (int)TEMP_FAILURE_RETRY(poll(&answer, 1, 1000 * (int)ANSWER_S));
+        used_ns = process_cpu_ns(s->pid);
+    } while (ready == 0 && used_ns > before_ns && used_ns < limit_ns);
+    errno = EAGAIN;
+    return ready > 0;
+}
+
 /* It has ended or is about to, or is too slow. */
 static th_result lost(const th_snapshot_service *s, th_error *err)
 {
@@ -229,7 +246,7 @@ static th_result send_scene(th_snapshot_service *s, th_error *err)
 static th_result ask(th_snapshot_service *s, const th_snapshot_request *request, snapshot **out, th_error *err)
 {
     th_snapshot_answer answer;
-    if (!th_snapshot_send(s->socket, request, sizeof *request) ||
+    if (!th_snapshot_send(s->socket, request, sizeof *request) || !await_answer(s) ||
         !th_snapshot_receive(s->socket, &answer, sizeof answer))
         return lost(s, err);
     if (answer.result != TH_OK || answer.size > ANSWER_BYTES) {
