@@ -11,10 +11,14 @@
 #include <core/suggest.h>
 
 #include <assert.h>
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#define LONGEST_POSE_S 0.1 /* a clip that shows one */
 
 void th_model_destroy(th_model *model)
 {
@@ -96,6 +100,25 @@ uint32_t th_clip_find(const th_model *model, const char *text)
         return clip;
     const unsigned long number = strtoul(text, NULL, 10);
     return number < model->clip_count ? (uint32_t)number : TH_NO_INDEX;
+}
+
+bool th_clip_suits_crowds(const th_clip *clip)
+{
+    static const char *const words[] = {"dead",    "death", "die",  "dies",  "dying", "sit",     "sits",
+                                        "sitting", "lie",   "lies", "lying", "sleep", "sleeping"};
+    assert(clip);
+    bool suits = clip->duration_ticks > LONGEST_POSE_S * clip->ticks_per_second;
+    for (const char *at = clip->name; *at && suits; at++) {
+        if (!isalpha((unsigned char)*at))
+            continue;
+        const char *word = at; /* ends where the next one begins: thisWay, or this_way */
+        while (isalpha((unsigned char)at[1]) && (!isupper((unsigned char)at[1]) || isupper((unsigned char)at[0])))
+            at++;
+        const size_t length = (size_t)(at + 1 - word);
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            suits = suits && (strlen(words[w]) != length || strncasecmp(word, words[w], length) != 0);
+    }
+    return suits;
 }
 
 th_result th_clip_not_found(const char *text, th_model *const *models, uint32_t count, th_error *err)

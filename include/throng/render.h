@@ -285,7 +285,8 @@ typedef struct th_budget_desc {
 
 typedef struct th_crowd_view_desc {
     const th_model *models[TH_CROWD_VIEW_MAX_MODELS]; /* borrowed: must outlive the crowd view */
-    uint32_t clips[TH_CROWD_VIEW_MAX_MODELS];         /* of each model: what all play; TH_NO_INDEX: a mix of all */
+    uint32_t clips[TH_CROWD_VIEW_MAX_MODELS];         /* of each model: what all play; TH_NO_INDEX: a mix of those in
+                                                         which nobody dies, sits or lies, and that are no poses */
     uint32_t model_count;                             /* required */
     th_compiled_model_desc compile;                   /* how to compile models; its `model` is ignored */
     const th_compiled_model *const *compiled_models;  /* [model] borrowed, in place of `models`; NULL: none */
@@ -313,7 +314,7 @@ typedef struct th_crowd_view_desc {
     uint32_t hold;
     th_budget_desc budget; /* zero: none. Otherwise it decides about joints, sharing and holding, and the four above say
                               nothing */
-    double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom 0: 1 */
+    double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera */
     uint32_t error_every; /* measures the error on screen in every n-th frame, from the first on; 0: never. Such a frame
                              is posed twice, and more; others cost nothing */
     uint64_t reserved[4]; /* zero: for what comes later */
@@ -335,9 +336,10 @@ void th_crowd_view_destroy(th_crowd_view *crowd_view);
 const char *th_crowd_view_fallback(const th_crowd_view *crowd_view);
 
 /* With surroundings: a camera with the desc's angles that the scene fills, whatever its crowd, nearer by the zoom.
- * Without: a camera with the desc's angles and zoom, centred on the crowd at its start time. It sees the whole crowd
- * from then on for shown_s, which may be 0 or infinite: a clip that carries its character away is followed no farther.
- * Visits every character, so it is too slow for every frame. */
+ * Without, and of zoom 0: above the heads at that corner of a grid from which the angles look, so that the crowd goes
+ * on beyond the picture. Otherwise, and of fewer than 36: centred on the crowd at its start time, nearer by the zoom.
+ * It sees the whole crowd from then on for shown_s, which may be 0 or infinite: a clip that carries its character away
+ * is followed no farther. Visits every character, so it is too slow for every frame. */
 th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, double shown_s);
 
 /* Sets near and far to enclose the ground and everything on it: for a camera that was moved. */

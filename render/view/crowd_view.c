@@ -7,12 +7,19 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PI     3.14159265358979
 #define DEGREE (PI / 180)
 #define FULL   0.94F /* part of the picture that the crowd may fill */
 #define GROUND 24    /* extent of the ground, in radii of the crowd */
+
+/* A camera at the corner of so many, at this height in theirs; and how far it looks ahead at least */
+enum { CROWD = 36, SAMPLE = 256 };
+#define EYE         1.5F
+#define CORNER      1.7F
+#define LEAST_SLOPE 0.05F
 
 /* Reach of the shadow at a character's feet, in sizes of its model. */
 #define FOOTPRINT 0.25F
@@ -33,7 +40,7 @@ static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind)
 {
-    static const double degrees[TH_LAYOUT_COUNT][2] = {[TH_LAYOUT_GRID] = {25, 18},
+    static const double degrees[TH_LAYOUT_COUNT][2] = {[TH_LAYOUT_GRID] = {38, 14},
                                                        [TH_LAYOUT_RING] = {25, 18},
                                                        [TH_LAYOUT_STREET] = {14, 7},
                                                        [TH_LAYOUT_PLAZA] = {28, 8},
@@ -44,18 +51,66 @@ void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind)
     desc->surroundings = true;
     desc->yaw_deg = degrees[kind][0];
     desc->pitch_deg = degrees[kind][1];
-    desc->zoom = 1;
+    desc->zoom = kind == TH_LAYOUT_GRID ? 0 : 1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The height of most characters, of a sample. */
+static float typical_height(const th_crowd_view *v)
+{
+    float tops[SAMPLE];
+    const uint32_t count = v->scene->instance_count, sample = count < SAMPLE ? count : SAMPLE;
+    for (uint32_t n = 0; n < sample; n++) {
+        const uint32_t i = (uint32_t)((uint64_t)n * count / sample);
+        const th_sphere sphere = th_layout_sphere(&v->layout, i, v->desc.start_s);
+        tops[n] = sphere.centre[1] + sphere.radius;
+    }
+    qsort(tops, sample, sizeof *tops, ascending);
+    return tops[sample / 2];
+}
+
+/* Where somebody would stand who takes a picture of a crowd: above the heads at its near corner, so that it goes on
+ * beyond the picture on all sides. */
+static th_camera stand_at_corner(const th_crowd_view *v)
+{
+    const float yaw_rad = (float)(v->desc.yaw_deg * DEGREE), pitch_rad = (float)(v->desc.pitch_deg * DEGREE);
+    const float height = typical_height(v), eye_y = EYE * height;
+    const float outermost = th_layout_grid_half(&v->layout) / v->layout.desc.spacing; /* row */
+    const float half = (outermost - (outermost < 6 ? 0 : 1)) * v->layout.desc.spacing;
+    const float sine = sinf(yaw_rad), cosine = cosf(yaw_rad), slope = tanf(pitch_rad);
+    const float ahead = (eye_y - height / 2) / fmaxf(slope, LEAST_SLOPE);
+    const float eye[3] = {half * fminf(fmaxf(CORNER * sine, -1), 1), eye_y,
+                          half * fminf(fmaxf(CORNER * cosine, -1), 1)};
+    const float target[3] = {eye[0] - ahead * sine, eye_y - ahead * slope, eye[2] - ahead * cosine};
+    th_camera camera = th_camera_look_at(eye, target);
+    th_crowd_view_fit_depth(v, &camera);
+    return camera;
 }
 
 th_camera th_crowd_view_camera(const th_crowd_view *v, float aspect, double shown_s)
 {
     if (!TH_VALID(v && aspect > 0 && shown_s >= 0))
         return (th_camera){0};
+    const bool is_grid = v->layout.desc.kind == TH_LAYOUT_GRID && !v->surroundings;
+    return is_grid && !(v->desc.zoom > 0) && v->scene->instance_count >= CROWD
+               ? stand_at_corner(v)
+               : th_crowd_view_see_all(v, aspect, shown_s);
+}
+
+th_camera th_crowd_view_see_all(const th_crowd_view *v, float aspect, double shown_s)
+{
+    assert(v && aspect > 0 && shown_s >= 0);
     const th_crowd_view_desc *d = &v->desc;
+    const double zoom = d->zoom > 0 ? d->zoom : 1;
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
     th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
     if (v->surroundings) {
-        th_surroundings_frame(&v->layout, v->unit, d->zoom, &camera);
+        th_surroundings_frame(&v->layout, v->unit, zoom, &camera);
         th_crowd_view_fit_depth(v, &camera);
         return camera;
     }
@@ -70,7 +125,7 @@ th_camera th_crowd_view_camera(const th_crowd_view *v, float aspect, double show
             th_camera_fit_add(&ever, spheres[s].centre, spheres[s].radius);
     }
     camera = th_camera_fit_end(&now, &ever);
-    th_camera_zoom(&camera, (float)(1 / d->zoom));
+    th_camera_zoom(&camera, (float)(1 / zoom));
     th_crowd_view_fit_depth(v, &camera);
     return camera;
 }

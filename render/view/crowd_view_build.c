@@ -4,6 +4,7 @@
 #include "tint.h"
 
 #include <anim/bounds.h>
+#include <anim/clip_choice.h>
 #include <core/build_checks.h>
 #include <core/random.h>
 #include <runtime/parallel.h>
@@ -169,6 +170,7 @@ static th_result make_locomotions(th_crowd_view *v, th_error *err)
                 .speed = (float)motion.speed,
                 .facing_rad = (float)motion.heading_rad,
                 .loop_s = motion.loop_s,
+                .suits_crowds = c < model->clip_count && th_clip_suits_crowds(&model->clips[c]),
             };
             for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
                 locomotions[c].parts[p] = sphere_of(&bounds.parts[p]);
@@ -204,6 +206,13 @@ static const th_appearances *appearances_of(const th_crowd_view *v, uint32_t ins
     return &v->desc.models[v->scene->instances[instance].model]->appearances;
 }
 
+/* Whether a mix may have it. Where all stand, it stays in place. */
+static bool suits(const th_crowd_view *v, uint32_t model, uint32_t clip)
+{
+    const th_locomotion *of = &v->locomotions[v->first_locomotion[model] + clip];
+    return of->suits_crowds && !(th_layout_is_for_standing(v->desc.layout) && of->speed != 0);
+}
+
 static th_result make_scene(th_crowd_view *v, th_error *err)
 {
     const th_crowd_view_desc *d = &v->desc;
@@ -221,7 +230,6 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
     if (result != TH_OK)
         return result;
     const th_scene *scene = v->scene;
-    const bool stands = th_layout_is_for_standing(d->layout) && !v->plays.instances;
     v->motions = calloc((size_t)scene->instance_count + 1, sizeof *v->motions);
     if (!v->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
@@ -229,17 +237,15 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
         th_spawn *instance = &scene->instances[i];
         const uint32_t clips = d->models[instance->model]->clip_count;
 
-        /* Where all stand, who got a clip that walks from the mix gets one that stays in place, if the model has any.
-         */
-        const th_locomotion *of = &v->locomotions[v->first_locomotion[instance->model]];
-        uint32_t standing = 0;
-        for (uint32_t c = 0; c < clips && stands; c++)
-            standing += of[c].speed == 0;
-        if (standing > 0 && instance->clip < clips && of[instance->clip].speed != 0 &&
-            d->clips[instance->model] == TH_NO_INDEX) {
-            uint32_t which = (uint32_t)(th_random_unit(d->seed ^ STAY_SALT, i) * standing);
+        /* Who got a clip from the mix that does not suit gets one that does, if the model has any. */
+        const bool is_mixed = d->clips[instance->model] == TH_NO_INDEX && !v->plays.instances;
+        uint32_t suitable = 0;
+        for (uint32_t c = 0; c < clips && is_mixed; c++)
+            suitable += suits(v, instance->model, c);
+        if (suitable > 0 && instance->clip < clips && !suits(v, instance->model, instance->clip)) {
+            uint32_t which = (uint32_t)(th_random_unit(d->seed ^ STAY_SALT, i) * suitable);
             instance->clip = 0;
-            while (of[instance->clip].speed != 0 || which-- > 0)
+            while (!suits(v, instance->model, instance->clip) || which-- > 0)
                 instance->clip++;
         }
         const uint32_t way = v->routines[instance->model] ? clips + 1 : instance->clip < clips ? instance->clip : clips;
@@ -550,7 +556,6 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_b
     }
     v->arena = arena;
     v->desc = *desc;
-    v->desc.zoom = desc->zoom > 0 ? desc->zoom : 1;
     for (uint32_t m = 0; m < desc->model_count && desc->compiled_models; m++)
         v->desc.models[m] = th_compiled_model_source(desc->compiled_models[m]);
     v->plays = behaviour ? *behaviour : (th_crowd_behaviour){0};

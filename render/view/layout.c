@@ -123,6 +123,13 @@ static void place_in_grid(const th_layout *layout, uint32_t i, th_instance_trans
     out->heading_rad = 0;
 }
 
+float th_layout_grid_half(const th_layout *layout)
+{
+    assert(layout);
+    const uint32_t outermost = square_ring(layout->desc.count); /* of one more, which is not full */
+    return (float)(outermost > 0 ? outermost - 1 : 0) * layout->desc.spacing;
+}
+
 /* ---- ring ---- */
 
 /* Circle k has 6k slots at a radius of k spacings, so slots are at least one spacing apart. Circles 1 to k have 3k(k +

@@ -187,7 +187,7 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
     th_crowd_view_desc_set_scene(crowd, options->scene);
     crowd->surroundings = th_run_has_option(run, "scene");
     if (command->bit == TH_COMMAND_STRESS && !crowd->surroundings)
-        crowd->pitch_deg = 60;
+        crowd->yaw_deg = 25, crowd->pitch_deg = 60, crowd->zoom = 1;
     double *const camera[] = {&crowd->yaw_deg, &crowd->pitch_deg, &crowd->zoom};
     for (int i = 0; i < 3; i++) {
         *camera[i] = isnan(path->from[i]) ? *camera[i] : path->from[i];

@@ -42,7 +42,7 @@ def test_document_counts_who_was_drawn_and_how():
     first_bytes = None
     for options, traits in (('--count 300 --camera ,,0.05 --share 30', 'saves'),
                             ('--count 300 --camera ,,0.05 --share 30 --behaviour graph', 'keeps apart'),
-                            ('--count 300 --frames 4 --animation-budget bones:1500', 'saves, has fewer bones'),
+                            ('--count 300 --camera ,,1 --frames 4 --animation-budget bones:1500', 'saves, has fewer bones'),
                             ('--count 1000 --camera ,40,3', 'has shadows of others'),
                             ('--count 1000 --camera ,40,3 --shadow 0', '')):
         said = document(f'render {RIG} --size 64x36 --samples 1 --out f%d.png --json {options}')

@@ -112,6 +112,9 @@ void th_crowd_view_draw(th_crowd_view *crowd_view, const th_target *target);
 
 th_crowd_view_parts th_crowd_view_get_parts(const th_crowd_view *crowd_view);
 
+/* As th_crowd_view_camera of a zoom that is not 0, which is 1 if it is. */
+th_camera th_crowd_view_see_all(const th_crowd_view *crowd_view, float aspect, double shown_s);
+
 /* Where a character stands, and a sphere around what it plays, at any heading: from the layout, whatever was drawn. */
 void th_crowd_view_place(const th_crowd_view *crowd_view, uint32_t instance, double time_s, th_instance_transform *at,
                          th_sphere *sphere);

@@ -35,6 +35,7 @@ typedef struct th_locomotion {
     float deviation; /* above 0: a routine (behaviour.h), whose `speed` is a mean, and how far it strays from it. In a
                         street all who follow routines keep the mean speed of their lane, at a distance at which they do
                         not touch, on ways that weave. Their positions do not include how far they have strayed */
+    bool suits_crowds; /* clip_choice.h */
 } th_locomotion;
 
 /* One character. */
@@ -116,6 +117,9 @@ void th_layout_weave_to(const th_weave *weave, double z, th_instance_transform *
 
 /* A sphere that holds all characters at all times; radius above 0. */
 th_sphere th_layout_bounds(const th_layout *layout);
+
+/* Of a grid: from its middle to the outermost rows that are full. */
+float th_layout_grid_half(const th_layout *layout);
 
 /* Of a plaza: the radius of the area that is free, and of the area with groups. */
 float th_layout_plaza_free(const th_layout *layout);

@@ -98,6 +98,7 @@ static th_result draw_frames(rendering *r, th_error *err)
     const double *to = r->options->camera.to;
     const uint32_t count = r->file.frame_count;
     const double shown_s = (count - 1) / r->file.frames_per_s;
+    const double nearer = (to[2] > 0 ? to[2] : 1) / (from->zoom > 0 ? from->zoom : 1);
     const th_camera start = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture), shown_s);
     const bool is_seen = th_progress_wanted();
     th_result result = TH_OK;
@@ -107,7 +108,7 @@ static th_result draw_frames(rendering *r, th_error *err)
             const double way = frame / (count - 1.0);
             th_camera_orbit(&camera, (float)(way * (to[0] - from->yaw_deg) * DEGREE),
                             (float)(way * (to[1] - from->pitch_deg) * DEGREE));
-            th_camera_zoom(&camera, (float)pow(from->zoom / to[2], way));
+            th_camera_zoom(&camera, (float)pow(1 / nearer, way));
             th_crowd_view_fit_depth(r->crowd_view, &camera);
         }
         result = draw_frame(r, &camera, frame, err);

@@ -199,10 +199,10 @@ static float aspect_of(const th_canvas *canvas)
     return (float)canvas->width / (float)canvas->height;
 }
 
-static void see_all(viewer *v)
+static void see(viewer *v, th_camera (*camera_of)(const th_crowd_view *, float, double))
 {
     v->aspect = aspect_of(v->canvas);
-    const th_camera camera = th_crowd_view_camera(v->view.crowd_view, v->aspect, HUGE_VAL);
+    const th_camera camera = camera_of(v->view.crowd_view, v->aspect, HUGE_VAL);
     th_viewpoint_see_all(&v->view.viewpoint, &camera);
 }
 
@@ -213,7 +213,7 @@ static void act_on_crowd(viewer *v, th_action action)
     th_viewpoint *viewpoint = &view->viewpoint;
     const th_camera_mode mode = viewpoint->mode;
     if (action == TH_ACTION_SEE_ALL) {
-        see_all(v);
+        see(v, th_crowd_view_see_all);
     } else if (action == TH_ACTION_CAMERA && mode != TH_CAMERA_MODE_FLY) {
         th_viewpoint_set(viewpoint, mode == TH_CAMERA_MODE_ORBIT ? TH_CAMERA_MODE_FLY : TH_CAMERA_MODE_ORBIT);
     } else if (action == TH_ACTION_CAMERA || action % TH_ACTION_BACK == TH_ACTION_FOLLOW) {
@@ -482,7 +482,7 @@ static void show(viewer *v)
             const th_follow_target subject =
                 th_crowd_view_follow_target(view->crowd_view, viewpoint->followed, view->time_s);
             if (!viewpoint->touched && v->aspect != aspect_of(v->canvas))
-                see_all(v); /* refit to the current crowd and window */
+                see(v, th_crowd_view_camera); /* refit to the current crowd and window */
             if (viewpoint->mode == TH_CAMERA_MODE_FOLLOW)
                 th_viewpoint_track(viewpoint, &subject);
             th_viewpoint_move(viewpoint, &motion, subject.height, (float)elapsed_s);

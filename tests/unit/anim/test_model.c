@@ -39,6 +39,24 @@ Test(model, joints_and_clips_are_found_by_name_and_clips_by_number)
     th_model_destroy(model);
 }
 
+Test(model, clips_suit_crowds_where_nobody_dies_sits_or_lies)
+{
+    static const struct {
+        const char *name;
+        bool suits;
+    } clips[] = {{"Death", false},      {"rig|Death_A", false},  {"DEAD", false},
+                 {"SitDown", false},    {"sitting_idle", false}, {"Lie_Idle", false},
+                 {"standToSit", false}, {"Walk", true},          {"", true},
+                 {"position", true},    {"Soldier_Idle", true},  {"Believe", true},
+                 {"transition", true},  {"Sitcom", true},        {"12", true}};
+    for (size_t i = 0; i < sizeof clips / sizeof *clips; i++) {
+        const th_clip clip = {.name = clips[i].name, .duration_ticks = 11, .ticks_per_second = 100};
+        cr_expect_eq(th_clip_suits_crowds(&clip), clips[i].suits, "%s", clip.name);
+    }
+    const th_clip pose = {.name = "Walk", .duration_ticks = 9, .ticks_per_second = 100};
+    cr_expect_not(th_clip_suits_crowds(&pose));
+}
+
 /* Of what is drawn and what that follows. The camera is a hundred times farther away. */
 Test(model, size_is_the_largest_extent_at_rest)
 {

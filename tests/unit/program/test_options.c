@@ -40,9 +40,9 @@ Test(options, take_the_camera_of_a_scene_unless_it_is_given)
     cr_expect(given.layout == TH_LAYOUT_STREET && given.surroundings && scene.zoom == 1);
     cr_expect(given.yaw_deg == 3 && given.zoom == 2 && given.pitch_deg == scene.pitch_deg && scene.yaw_deg != 3);
     cr_assert(parse("view"));
-    cr_expect(options.crowd.layout == TH_LAYOUT_GRID && options.crowd.yaw_deg == 25 && options.crowd.pitch_deg == 18);
+    cr_expect(options.crowd.layout == TH_LAYOUT_GRID && options.crowd.yaw_deg == 38 && options.crowd.zoom == 0);
     cr_assert(parse("stress --draw"));
-    cr_expect_eq(options.crowd.pitch_deg, 60);
+    cr_expect(options.crowd.yaw_deg == 25 && options.crowd.pitch_deg == 60 && options.crowd.zoom == 1);
 }
 
 Test(options, reach_the_view_of_a_crowd)
@@ -92,15 +92,15 @@ static void expect_path(const double from[3], const double to[3])
 Test(options, take_where_the_camera_is_and_flies_to)
 {
     cr_assert(parse("render"));
-    expect_path((double[]){25, 18, 1}, (double[]){25, 18, 1});
+    expect_path((double[]){38, 14, 0}, (double[]){38, 14, 0});
     cr_assert(parse("render --camera ,,2"));
-    expect_path((double[]){25, 18, 2}, (double[]){25, 18, 2});
+    expect_path((double[]){38, 14, 2}, (double[]){38, 14, 2});
     cr_assert(parse("view --camera -90"));
-    expect_path((double[]){-90, 18, 1}, (double[]){-90, 18, 1});
+    expect_path((double[]){-90, 14, 0}, (double[]){-90, 14, 0});
     cr_assert(parse("render --camera 10,20,1:-90,10.5,4"));
     expect_path((double[]){10, 20, 1}, (double[]){-90, 10.5, 4});
     cr_assert(parse("render --camera 10:,,3"));
-    expect_path((double[]){10, 18, 1}, (double[]){10, 18, 3});
+    expect_path((double[]){10, 14, 0}, (double[]){10, 14, 3});
 }
 
 Test(options, take_values_behind_a_space_or_an_equals_sign)

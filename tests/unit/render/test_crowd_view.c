@@ -7,6 +7,7 @@
 #include "render/view/upload.h"
 
 #include <anim/clip_choice.h>
+#include <anim/synthetic.h>
 #include <render/ring.h>
 
 #include <criterion/criterion.h>
@@ -162,6 +163,47 @@ CHECK(crowd_view, frames_a_crowd_of_any_size)
     }
 }
 
+/* From within, whoever is not near sees neither an end of it at the sides nor much else. */
+CHECK(crowd_view, stands_in_a_crowd_that_goes_on_beyond_the_picture)
+{
+    static const uint32_t counts[] = {35, 36, 100, 1000, 10000};
+    th_crowd_view_desc desc = s.desc;
+    desc.zoom = 0;
+    desc.pitch_deg = 14;
+    for (int n = 0; n < 5 * 8; n++) {
+        desc.count = counts[n / 8];
+        desc.yaw_deg = 38 + 45 * (n % 8);
+        th_crowd_view *crowd_view = complete(&desc);
+        const th_camera camera = th_crowd_view_camera(crowd_view, 16.0F / 9, HUGE_VAL);
+        float eye[3], tallest = 0;
+        th_camera_eye(&camera, eye);
+        th_frustum frustum;
+        th_camera_frustum(&camera, 16.0F / 9, &frustum);
+        uint32_t left = 0, right = 0, seen = 0;
+        for (uint32_t i = 0; i < desc.count; i++) {
+            const th_follow_target somebody = th_crowd_view_follow_target(crowd_view, i, 0);
+            const float *at = somebody.centre;
+            float inside[6];
+            for (int p = 0; p < 6; p++)
+                inside[p] = frustum.plane[p][0] * at[0] + frustum.plane[p][1] * at[1] + frustum.plane[p][2] * at[2] +
+                            frustum.plane[p][3];
+            const bool is_ahead = inside[4] > 0;
+            left += is_ahead && inside[0] < 0;
+            right += is_ahead && inside[1] < 0;
+            seen += is_ahead && inside[0] > 0 && inside[1] > 0 && inside[2] > 0 && inside[3] > 0;
+            tallest = fmaxf(tallest, somebody.centre[1] + somebody.height / 2);
+        }
+        if (desc.count < 36)
+            cr_expect_eq(seen, desc.count);
+        else
+            cr_expect(left > 0 && right > 0 && seen > desc.count / 4 && eye[1] > tallest && eye[1] < 2 * tallest,
+                      "%u at %g degrees: %u to the left, %u in the picture, %u to the right, from a height of %g",
+                      desc.count, desc.yaw_deg, left, seen, right, (double)eye[1]);
+        cr_expect(desc.count < 1000 || seen >= 300, "%u of %u", seen, desc.count);
+        th_crowd_view_release(crowd_view, shown_base);
+    }
+}
+
 CHECK(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
     th_crowd_view *crowd_view;
@@ -235,6 +277,34 @@ CHECK(crowd_view, who_walks_has_walked)
         }
         cr_expect_arr_eq(pictures[0], pictures[1], BYTES, "%s", th_layout_name(layout));
     }
+}
+
+/* Where no clip of a model suits, each of them is played. */
+CHECK(crowd_view, nobody_dies_unasked)
+{
+    static const char *const names[2][3] = {{"Death", "Idle", "sit"}, {"Death_A", "Death_B", "lie"}};
+    th_model *model;
+    cr_assert_eq(
+        th_synthetic_create(&(th_synthetic_desc){.joints = 4, .clips = 3, .keys = 20, .rate = 30}, &model, &err),
+        TH_OK);
+    for (int n = 0; n < 3; n++) {
+        uint32_t playing[3] = {0};
+        for (uint32_t c = 0; c < 3; c++)
+            ((th_clip *)model->clips)[c].name = names[n > 1][c];
+        th_crowd_view_desc desc = s.desc;
+        desc.models[0] = model;
+        desc.clips[0] = n == 1 ? 2 : TH_NO_INDEX;
+        desc.count = 100;
+        forget_base();
+        th_crowd_view *crowd_view = prepare(&desc);
+        for (uint32_t i = 0; i < desc.count; i++)
+            playing[th_crowd_view_get_parts(crowd_view).scene->instances[i].clip]++;
+        cr_expect(n == 0   ? playing[1] == 100
+                  : n == 1 ? playing[2] == 100
+                           : playing[0] > 0 && playing[1] > 0 && playing[2] > 0);
+        th_crowd_view_release(crowd_view, NULL);
+    }
+    th_model_destroy(model);
 }
 
 /* The clips of all, as names. */

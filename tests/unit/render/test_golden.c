@@ -304,7 +304,7 @@ static stage lean(double mode)
 
 /* ---- the program ---- */
 
-#define SKELETONS "--count 9 --look skeleton"
+#define SKELETONS "--count 9 --look skeleton --camera 25,18,1"
 
 /* Draws with one thread and without vectors, so that everybody draws the same. */
 static uint8_t *render(const char *options, double start_s)
@@ -356,8 +356,8 @@ static const struct {
     {"scene_street", "--count 200 --scene street"},
     {"scene_plaza", "--count 200 --scene plaza"},
     {"scene_stadium", "--count 1200 --scene stadium --camera 62"},
-    {"look_lod", "--count 400 --look lod --camera ,12,4"},
-    {"look_error", "--count 400 --look error --share 15 --camera ,8,3"},
+    {"look_lod", "--count 400 --look lod --camera 25,12,4"},
+    {"look_error", "--count 400 --look error --share 15 --camera 25,8,3"},
     {"look_workers", "--count 30 --look workers --scene ring"},
     {"look_skeleton", SKELETONS},
 };
@@ -401,7 +401,7 @@ Test(golden, of_the_program)
 static void check_file(const char *stored, const char *file)
 {
     char options[600];
-    snprintf(options, sizeof options, "--count 9 --model %s", testmodel(file));
+    snprintf(options, sizeof options, "--count 9 --camera 25,18,1 --model %s", testmodel(file));
     check(stored, render(options, TIME_S));
 }
 
