@@ -93,6 +93,8 @@ const th_option th_option_table[] = {
      .low = -1e6, .high = 1e6, .help = "start time in seconds"},
     {.name = "camera", .group = TH_GROUP_PICTURE, .argument = "YAW,PITCH,ZOOM", .commands = PICTURES, .parse = th_parse_camera, .offset = AT(camera),
      .help = "yaw and downward pitch in degrees, and zoom; yaw 0: in front of the crowd, 90: on its +X side; zoom 1: the camera sees all of it; no zoom: it stands within; what is left out is the scene's; render flies from A to B with A:B"},
+    {.name = "target", .argument = "WHAT", .commands = TH_COMMAND_RENDER, .parse = th_parse_text, .offset = AT(target),
+     .help = "what the camera looks at: the number of a character; the name of a joint, or face, of character 0, or with N: ahead of it of character N; or a place, X,Y,Z; the camera follows, and its yaw is from where the character looks (default: the crowd)"},
     {.name = "scene", .group = TH_GROUP_PICTURE, .argument = "NAME", .fallback = "grid", .commands = PICTURES, .parse = th_parse_choice, .offset = AT(scene),
      .choices = scene_choices, .help = "arrangement of the characters, its surroundings, and a camera that they fill: grid or ring on the plain ground, street, plaza or stadium; only in a street do walking characters move; of a mix nobody walks in a plaza or a stadium"},
     {.name = "behaviour", .argument = "NAME", .fallback = "none", .commands = PICTURES | TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(behaviour.kind),

@@ -1,4 +1,5 @@
 /* throng render: writes pictures of a crowd, without a window. */
+#include "aim.h"
 #include "cli/measuring.h"
 #include "frame_check.h"
 #include "picture.h"
@@ -101,9 +102,13 @@ static th_result draw_frames(rendering *r, th_error *err)
     const double nearer = (to[2] > 0 ? to[2] : 1) / (from->zoom > 0 ? from->zoom : 1);
     const th_camera start = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture), shown_s);
     const bool is_seen = th_progress_wanted();
-    th_result result = TH_OK;
+    th_aim aim;
+    th_result result = r->options->target ? th_aim_at(r->options->target, r->crowd_view, &aim, err) : TH_OK;
     for (uint32_t frame = 0; frame < count && result == TH_OK; frame++) {
         th_camera camera = start;
+        if (r->options->target)
+            th_aim_camera(&aim, r->crowd_view, from->start_s + frame / r->file.frames_per_s,
+                          from->zoom > 0 ? from->zoom : 1, &camera);
         if (count > 1) { /* on the way to where it flies: turning evenly, coming nearer by the same factor each time */
             const double way = frame / (count - 1.0);
             th_camera_orbit(&camera, (float)(way * (to[0] - from->yaw_deg) * DEGREE),

@@ -59,6 +59,7 @@ typedef struct th_options {
         uint64_t max_ns;
     } compare;
     th_frame_writer_desc render; /* of render and demo */
+    const char *target;          /* of render; NULL: not given */
     struct {
         uint32_t frames;
     } view;

@@ -1,4 +1,5 @@
 # The programs' own code in process: command line, window, server.
+th_suite(aim th_cli INSIDE)
 th_suite(options th_cli INSIDE WITH fixture_baselines)
 th_suite(bench_frames th_cli th_glad INSIDE WITH fixture_coarse_human fixture_end fixture_gl)
 th_suite(load_test_gl th_cli INSIDE WITH fixture_coarse_human fixture_end fixture_gl)
