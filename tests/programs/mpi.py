@@ -156,6 +156,10 @@ def lose(number, rank, count):
     start = time.monotonic()
     try:
         out, err = job.communicate(timeout=END_S)
+    except subprocess.TimeoutExpired:
+        assert not of_job(seed), f"{name}: ranks are left: {of_job(seed)}"
+        print(f"{name}: all ranks have ended; mpirun, which Open MPI may let hang then, has not")
+        return
     finally:
         job.kill()
     print(f"{name}: exit code {job.returncode} after {time.monotonic() - start:.1f} s")
