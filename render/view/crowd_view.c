@@ -15,11 +15,12 @@
 #define FULL   0.94F /* part of the picture that the crowd may fill */
 #define GROUND 24    /* extent of the ground, in radii of the crowd */
 
-/* A camera at the corner of so many, at this height in theirs; and how far it looks ahead at least */
+/* A camera at the corner of so many, at this height in theirs; and how steeply it looks at what is ahead, at least */
 enum { CROWD = 36, SAMPLE = 256 };
-#define EYE         1.5F
-#define CORNER      1.7F
-#define LEAST_SLOPE 0.05F
+#define EYE        1.5F
+#define CORNER     1.7F
+#define LEAST_SINE 0.05F
+#define STEEP_DEG  40 /* from where on it is to see all */
 
 /* Reach of the shadow at a character's feet, in sizes of its model. */
 #define FOOTPRINT 0.25F
@@ -60,6 +61,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* A camera of the desc's angles. */
+static th_camera turned(const th_crowd_view *v)
+{
+    th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
+    th_camera_orbit(&camera, (float)(v->desc.yaw_deg * DEGREE), (float)(v->desc.pitch_deg * DEGREE));
+    return camera;
+}
+
 /* The height of most characters, of a sample. */
 static float typical_height(const th_crowd_view *v)
 {
@@ -78,16 +87,17 @@ static float typical_height(const th_crowd_view *v)
  * beyond the picture on all sides. */
 static th_camera stand_at_corner(const th_crowd_view *v)
 {
-    const float yaw_rad = (float)(v->desc.yaw_deg * DEGREE), pitch_rad = (float)(v->desc.pitch_deg * DEGREE);
     const float height = typical_height(v), eye_y = EYE * height;
     const float outermost = th_layout_grid_half(&v->layout) / v->layout.desc.spacing; /* row */
     const float half = (outermost - (outermost < 6 ? 0 : 1)) * v->layout.desc.spacing;
-    const float sine = sinf(yaw_rad), cosine = cosf(yaw_rad), slope = tanf(pitch_rad);
-    const float ahead = (eye_y - height / 2) / fmaxf(slope, LEAST_SLOPE);
-    const float eye[3] = {half * fminf(fmaxf(CORNER * sine, -1), 1), eye_y,
-                          half * fminf(fmaxf(CORNER * cosine, -1), 1)};
-    const float target[3] = {eye[0] - ahead * sine, eye_y - ahead * slope, eye[2] - ahead * cosine};
-    th_camera camera = th_camera_look_at(eye, target);
+    float right[3], up[3], forward[3];
+    th_camera camera = turned(v);
+    th_camera_axes(&camera, right, up, forward);
+    const float eye[3] = {half * fminf(fmaxf(CORNER * sinf(camera.yaw_rad), -1), 1), eye_y,
+                          half * fminf(fmaxf(CORNER * cosf(camera.yaw_rad), -1), 1)};
+    camera.distance = (eye_y - height / 2) / fmaxf(sinf(camera.pitch_rad), LEAST_SINE);
+    for (int i = 0; i < 3; i++)
+        camera.target[i] = eye[i] + camera.distance * forward[i];
     th_crowd_view_fit_depth(v, &camera);
     return camera;
 }
@@ -97,7 +107,7 @@ th_camera th_crowd_view_camera(const th_crowd_view *v, float aspect, double show
     if (!TH_VALID(v && aspect > 0 && shown_s >= 0))
         return (th_camera){0};
     const bool is_grid = v->layout.desc.kind == TH_LAYOUT_GRID && !v->surroundings;
-    return is_grid && !(v->desc.zoom > 0) && v->scene->instance_count >= CROWD
+    return is_grid && !(v->desc.zoom > 0) && v->desc.pitch_deg < STEEP_DEG && v->scene->instance_count >= CROWD
                ? stand_at_corner(v)
                : th_crowd_view_see_all(v, aspect, shown_s);
 }
@@ -107,8 +117,7 @@ th_camera th_crowd_view_see_all(const th_crowd_view *v, float aspect, double sho
     assert(v && aspect > 0 && shown_s >= 0);
     const th_crowd_view_desc *d = &v->desc;
     const double zoom = d->zoom > 0 ? d->zoom : 1;
-    th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
-    th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
+    th_camera camera = turned(v);
     if (v->surroundings) {
         th_surroundings_frame(&v->layout, v->unit, zoom, &camera);
         th_crowd_view_fit_depth(v, &camera);
