@@ -173,7 +173,7 @@ static bool values_init(process_values *v, const th_result_file_entry *e, double
             continue;
         const double scale =
             core_clock_ns > 0 ? core_clock_ns / quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
-        double values[TH_ESTIMATOR_COUNT];
+        double values[TH_ESTIMATOR_COUNT] = {0};
         estimate(e, first, count, scratch, values);
         for (int i = 0; i < TH_ESTIMATOR_COUNT && values[TH_ESTIMATOR_MEDIAN] > 0; i++)
             if (values[i] > 0) /* work of the GPU takes no CPU time */
