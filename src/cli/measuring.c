@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,8 +58,16 @@ static const char *time_left(double done)
     return text;
 }
 
+/* Columns of the terminal. */
+static int line_length(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 void th_progress_show(const char *format, ...)
 {
+    char text[256];
     va_list args;
     const bool replaces = is_terminal();
     if (!replaces && shown_ns == 0)
@@ -66,12 +75,21 @@ void th_progress_show(const char *format, ...)
     if (th_clock_ns() - shown_ns < (replaces ? SHOW_NS : LOG_NS))
         return;
     va_start(args, format);
-    fputs(replaces ? CLEARED : "throng: ", stderr);
-    vfprintf(stderr, format, args);
-    fputs(replaces ? "" : "\n", stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (replaces) /* a line that wraps would not be cleared whole */
+        fprintf(stderr, CLEARED "%.*s", line_length() - 1, text);
+    else
+        fprintf(stderr, "throng: %s\n", text);
     fflush(stderr);
     shown_ns = th_clock_ns();
+}
+
+void th_progress_frames(uint32_t done, uint32_t count)
+{
+    if (done < count && th_progress_wanted())
+        th_progress_show("%3u %% of %u frame%s%s", 100 * done / count, count, th_plural(count),
+                         time_left((double)done / count));
 }
 
 void th_progress_end(void)

@@ -24,6 +24,9 @@ void th_progress_begin(void);
 /* Shows the text, unless the last one is too new. */
 __attribute__((format(printf, 1, 2))) void th_progress_show(const char *format, ...);
 
+/* The same of a film of so many frames. */
+void th_progress_frames(uint32_t done, uint32_t count);
+
 /* Clears the line. */
 void th_progress_end(void);
 

@@ -3,6 +3,7 @@
 the form of program.py."""
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -98,6 +99,18 @@ def test_partial_result_does_not_replace_a_whole_one():
         err = interrupt(130, partial, 'repetitions', SIGINT).err
         assert ('the baseline base stays what it was' in err) == is_kept, err
         check_partial(kept, not is_kept)
+
+
+# Its frames are as many as it says, and each can be decoded.
+def test_film_keeps_the_frames_that_it_has():
+    small = '--size 64x36 --samples 1 --shadow 64 --count 4 --frames 100000'
+    for code, number, command in ((130, SIGINT, 'render'), (143, SIGTERM, 'demo')):
+        err = interrupt(code, f'{command} {small} --out a.mkv', '% of 100000 frames', number).err
+        said = re.search(r'interrupted: a\.mkv has the first (\d+) of 100000 frames', err)
+        assert said, err
+        count = subprocess.check_output(['ffprobe', '-v', 'error', '-count_frames', '-show_entries',
+                                         'stream=nb_read_frames', '-of', 'csv=p=0', 'a.mkv'], text=True)
+        assert int(count) == int(said[1]) > 0, (count, err)
 
 
 # It gets both signals at once, in a repetition that takes minutes.

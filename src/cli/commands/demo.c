@@ -249,21 +249,17 @@ static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
 static th_result make_film(demo *d, th_error *err)
 {
     const uint32_t count = d->file.frame_count;
-    const bool is_seen = th_progress_wanted();
+    uint32_t frame = 0;
     th_result result = TH_OK;
-    for (uint32_t frame = 0; frame < count && result == TH_OK && !th_interrupt_is_requested(); frame++) {
+    th_progress_begin();
+    for (; frame < count && result == TH_OK && !th_interrupt_is_requested(); frame++) {
         result = draw_frame(d, count > 1 ? (double)frame / (count - 1) : 1, frame / d->file.frames_per_s, err);
         if (result == TH_OK)
             result = th_frame_writer_add(d->writer, d->pixels, err);
-        if (is_seen && frame + 1 < count)
-            th_progress_show("%3u %% of %u frame%s", 100 * (frame + 1) / count, count, th_plural(count));
+        th_progress_frames(frame + 1, count);
     }
     th_progress_end();
-    if (result != TH_OK || th_interrupt_is_requested())
-        return result;
-    th_frame_writer *writer = d->writer;
-    d->writer = NULL;
-    return th_frame_writer_close(writer, err);
+    return result == TH_OK ? th_film_end(&d->writer, &d->file, frame, err) : result;
 }
 
 static th_result show(demo *d, th_error *err)

@@ -50,6 +50,20 @@ bool th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time
     return drawn;
 }
 
+th_result th_film_end(th_frame_writer **writer, const th_frame_writer_desc *film, uint32_t added, th_error *err)
+{
+    th_frame_writer *from = *writer;
+    *writer = NULL;
+    if (added == 0)
+        th_complain("interrupted before the first frame");
+    else if (added < film->frame_count)
+        th_complain("interrupted: %s has the first %u of %u frames", film->path, added, film->frame_count);
+    if (added > 0)
+        return th_frame_writer_close(from, err);
+    th_frame_writer_abandon(from);
+    return TH_OK;
+}
+
 void th_complain_of_meshes(const th_crowd_view *crowd_view)
 {
     const th_crowd_view_parts parts = th_crowd_view_get_parts(crowd_view);

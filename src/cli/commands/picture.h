@@ -5,6 +5,7 @@
 
 #include <bench/report.h>
 #include <render/crowd_view.h>
+#include <render/frame_writer.h>
 
 #include <jansson.h>
 
@@ -26,6 +27,9 @@ void th_picture_submit(const th_picture *picture);
 
 /* Draws a frame of the crowd view and submits it. False when there was no frame, as th_crowd_view_frame. */
 bool th_picture_draw(const th_picture *picture, th_crowd_view *crowd_view, double time_s, const th_camera *camera);
+
+/* Ends a film of which this many of its frames were added. Of one that was interrupted it keeps those, and says so. */
+th_result th_film_end(th_frame_writer **writer, const th_frame_writer_desc *film, uint32_t added, th_error *err);
 
 /* Says which models have no mesh, and what their meshes warn of. */
 void th_complain_of_meshes(const th_crowd_view *crowd_view);

@@ -97,14 +97,15 @@ static th_result draw_frames(rendering *r, th_error *err)
 {
     const th_crowd_view_desc *from = &r->options->crowd;
     const double *to = r->options->camera.to;
-    const uint32_t count = r->file.frame_count;
+    const uint32_t count = r->file.frame_count; /* but for what an interruption leaves out */
     const double shown_s = (count - 1) / r->file.frames_per_s;
     const double nearer = (to[2] > 0 ? to[2] : 1) / (from->zoom > 0 ? from->zoom : 1);
     const th_camera start = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture), shown_s);
-    const bool is_seen = th_progress_wanted();
+    uint32_t frame = 0;
     th_aim aim;
     th_result result = r->options->target ? th_aim_at(r->options->target, r->crowd_view, &aim, err) : TH_OK;
-    for (uint32_t frame = 0; frame < count && result == TH_OK; frame++) {
+    th_progress_begin();
+    for (; frame < count && result == TH_OK && !th_interrupt_is_requested(); frame++) {
         th_camera camera = start;
         if (r->options->target)
             th_aim_camera(&aim, r->crowd_view, from->start_s + frame / r->file.frames_per_s,
@@ -117,17 +118,16 @@ static th_result draw_frames(rendering *r, th_error *err)
             th_crowd_view_fit_depth(r->crowd_view, &camera);
         }
         result = draw_frame(r, &camera, frame, err);
-        if (is_seen && frame + 1 < count)
-            th_progress_show("%3u %% of %u frame%s", 100 * (frame + 1) / count, count, th_plural(count));
+        th_progress_frames(frame + 1, count);
     }
     th_progress_end();
     if (result == TH_OK)
         result = th_gl_check(r->picture.gl, "while the crowd was drawn", err);
     if (result != TH_OK)
         return result;
-    th_frame_writer *writer = r->writer;
-    r->writer = NULL;
-    return th_frame_writer_close(writer, err);
+    result = th_film_end(&r->writer, &r->file, frame, err);
+    r->file.frame_count = frame;
+    return result;
 }
 
 /* ---- result ---- */
@@ -294,6 +294,7 @@ int th_command_render(const th_options *o, th_run *run)
     r.file.height = o->picture.height;
     if (th_frame_writer_check(&r.file, &err) != TH_OK) /* can fail only because of the options */
         return th_refuse("%s", err.text);
+    th_interrupt_begin();
     uint32_t width, height;
     th_frame_writer_size(&r.file, &width, &height);
     if (width != r.file.width || height != r.file.height)
@@ -321,9 +322,13 @@ int th_command_render(const th_options *o, th_run *run)
     if (result == TH_OK)
         result = draw_frames(&r, &err);
     th_tracer_next(r.tracer, "finish");
-    int code = result == TH_OK ? th_output_write(run, &o->output, write_rendering, &r) : th_fail_with(&err);
+    int code = result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    if (result == TH_OK && r.file.frame_count > 0)
+        code = th_output_write(run, &o->output, write_rendering, &r);
     if (r.is_wrong)
         code = TH_EXIT_CHECK;
+    else if (result == TH_OK && th_interrupt_is_requested())
+        code = th_interrupt_code();
     if (code == TH_EXIT_GOOD && of_levels(&r, r.drawn) == 0) {
         th_complain("nothing is drawn: the camera sees no character");
         code = TH_EXIT_CHECK;
