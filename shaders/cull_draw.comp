@@ -8,7 +8,6 @@ layout(std430, binding = 0) readonly restrict buffer Totals
 struct Part // draw_part of gpu_cull.c
 {
     uint model, first_command;
-    uint base_vertex;
     bool has_indices;
     uvec2 levels[LODS]; // first index or vertex, and how many
 };
@@ -94,7 +93,7 @@ void write_command(uint part, uint chunk, uint k)
     uint begin = first[list] - first[model * 2u * LODS];
     uint base_instance = first[model * 2u * LODS] + max(begin, chunk * size);
     uvec2 level = parts[part].levels[into_map ? max(lod, u_models[model].shadow_lod) : lod];
-    uint base_vertex = parts[part].has_indices ? parts[part].base_vertex : base_instance;
+    uint base_vertex = parts[part].has_indices ? 0u : base_instance;
     commands[parts[part].first_command + chunk * COMMANDS + k] =
         Command(level.y, in_chunk(begin, begin + total[list], chunk, size), level.x, base_vertex, base_instance);
 }

@@ -7,6 +7,10 @@
  * position, or the sides do not match, they stay.) Simplified separately, the two sides would move differently and open
  * gaps. For the same reason a level must be drawn for all meshes or for none.
  *
+ * Vertices that differ only by their normals, as those of hard edges and flat faces do, are joined before: normals of
+ * coarse levels are corrected afterwards, and a mesh whose faces share no vertices could not be simplified at all.
+ * Texture coordinates count only where there is a texture.
+ *
  * A limb that is straight in the bind pose is flat along its length, so simplifying it would remove just the edge loops
  * that it needs to bend. Therefore the mesh is simplified in three poses, two of them with all joints bent.
  *
@@ -51,9 +55,12 @@ typedef struct group {
     uint32_t *starts; /* [part] its first vertex */
     uint32_t *owners; /* [vertex] its part, as an index into `starts` */
     float *positions[POSES];
-    float *guides[POSES]; /* the same, but equal for all vertices at the same position in mesh space */
+    float *guides[POSES]; /* [number of joined ones] the same, but equal for all at the same position in mesh space */
     float *lost;          /* scratch: positions of the vertices that a candidate drops; `kept` marks the others */
     bool *kept;
+    uint32_t *joined; /* [vertex] a number for those that differ only by their normals */
+    uint32_t *firsts; /* [that number] the first of them */
+    uint32_t joined_count;
     uint32_t *islands; /* [vertex] how many triangles its island has */
     double size;       /* what the limits of levels are relative to */
     candidate candidates[CANDIDATES], spare;
@@ -183,6 +190,8 @@ static bool make_groups(coarsener *c)
         }
         to->starts = th_arena_new(c->arena, uint32_t, to->part_count);
         to->owners = th_arena_new(c->arena, uint32_t, to->vertex_count);
+        to->joined = th_arena_new(c->arena, uint32_t, to->vertex_count);
+        to->firsts = th_arena_new(c->arena, uint32_t, to->vertex_count);
         to->islands = th_arena_new(c->arena, uint32_t, to->vertex_count);
         to->lost = th_arena_new(c->arena, float, 3 * (size_t)to->vertex_count);
         to->kept = th_arena_new(c->arena, bool, to->vertex_count);
@@ -237,9 +246,41 @@ static bool find_places(group *g)
     return true;
 }
 
-static double extent(const group *g, const float *positions)
+/* False when out of memory. */
+static bool join_vertices(const coarsener *c, group *g, uint32_t number)
 {
-    return (double)meshopt_simplifyScale(positions, g->vertex_count, 3 * sizeof(float));
+    const th_geometry *geometry = c->geometry;
+    const size_t count = g->vertex_count;
+    th_render_mesh_vertex *vertices = malloc(count * sizeof *vertices), *to = vertices;
+    if (!vertices)
+        return false;
+    for (uint32_t p = 0; p < geometry->part_count; p++) {
+        const th_render_mesh_part *part = &geometry->parts[p];
+        if (c->belong[p] != number)
+            continue;
+        memcpy(to, geometry->vertices + part->base_vertex, part->vertex_count * sizeof *to);
+        for (const th_render_mesh_vertex *end = to + part->vertex_count; to < end; to++) {
+            to->normal = p; /* parts stay apart */
+            if (c->model->materials[part->material].texture == TH_NO_INDEX)
+                memset(to->uv, 0, sizeof to->uv);
+        }
+    }
+    meshopt_generateVertexRemap(g->joined, NULL, count, vertices, count, sizeof *vertices);
+    free(vertices);
+    for (uint32_t v = 0; v < count; v++) { /* numbers are given in the order of the vertices */
+        if (g->joined[v] < g->joined_count)
+            continue;
+        assert(g->joined[v] == g->joined_count);
+        for (int p = 0; p < POSES; p++)
+            memcpy(g->guides[p] + 3 * (size_t)g->joined_count, g->guides[p] + 3 * (size_t)v, 3 * sizeof(float));
+        g->firsts[g->joined_count++] = v;
+    }
+    return true;
+}
+
+static double extent(const float *positions, uint32_t count)
+{
+    return (double)meshopt_simplifyScale(positions, count, 3 * sizeof(float));
 }
 
 /* ---- simplifying ---- */
@@ -286,26 +327,26 @@ static void simplify(const group *g, uint32_t n, const float *guide, candidate *
     const candidate *before = &g->candidates[n - 1];
     out->count = 0;
     for (uint32_t i = 0; i < before->count; i += 3)
-        if (g->islands[before->indices[i]] >> n >= LEAST_ISLAND) {
-            memcpy(out->indices + out->count, before->indices + i, 3 * sizeof *out->indices);
-            out->count += 3;
-        }
+        for (uint32_t k = i; k < i + 3 && g->islands[before->indices[i]] >> n >= LEAST_ISLAND; k++)
+            out->indices[out->count++] = g->joined[before->indices[k]];
     const size_t wanted = 3 * (size_t)(g->candidates[0].count / 3 >> n);
     if (out->count > wanted)
-        out->count = (uint32_t)meshopt_simplify(out->indices, out->indices, out->count, guide, g->vertex_count,
+        out->count = (uint32_t)meshopt_simplify(out->indices, out->indices, out->count, guide, g->joined_count,
                                                 3 * sizeof(float), wanted, 1, 0, NULL);
+    for (uint32_t i = 0; i < out->count; i++)
+        out->indices[i] = g->firsts[out->indices[i]];
 }
 
 /* Adds candidates until one is not usable: one must save at least a fifth of the triangles. False when out of memory.
  */
 static bool make_candidates(group *g, double model_size)
 {
-    g->size = fmin(model_size, OWN * extent(g, g->positions[REST]));
+    g->size = fmin(model_size, OWN * extent(g->positions[REST], g->vertex_count));
     for (uint32_t n = 1; n < CANDIDATES && g->candidate_count == n; n++) {
         candidate *best = &g->candidates[n], *spare = &g->spare;
         best->error = g->size * th_render_mesh_lod_limit(TH_RENDER_MESH_LODS - 1);
         for (int p = 0; p < POSES; p++) {
-            if (!isnormal(extent(g, g->guides[p])))
+            if (!isnormal(extent(g->guides[p], g->joined_count)))
                 continue;
             simplify(g, n, g->guides[p], spare);
             if (5 * (uint64_t)spare->count > 4 * (uint64_t)best[-1].count || !parts_are_runs(g, spare))
@@ -373,7 +414,8 @@ th_result th_geometry_coarsen(const th_model *model, th_geometry *geometry, th_e
     coarsener c = {.arena = th_arena_create(), .model = model, .geometry = geometry};
     bool good = make_palettes(&c) && make_groups(&c);
     for (uint32_t g = 0; g < c.group_count && good; g++)
-        good = find_places(&c.groups[g]) && make_candidates(&c.groups[g], model->size);
+        good = find_places(&c.groups[g]) && join_vertices(&c, &c.groups[g], g) &&
+               make_candidates(&c.groups[g], model->size);
     for (uint32_t l = 1; l < TH_RENDER_MESH_LODS && good; l++)
         good = append_level(&c, l);
     th_arena_destroy(c.arena);

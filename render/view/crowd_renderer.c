@@ -324,8 +324,8 @@ static void set_material(const draw_pass *pass, const th_upload_part *part)
     const th_render_mesh_material *material = &part->material;
     const float half = pass->coverage ? 0 : 0.501F; /* between 127 and 128 of 255, so that rounding decides nothing */
     if (!pass->into_map) {
-        (part->mesh.culling == TH_CULL_NONE ? glDisable : glEnable)(GL_CULL_FACE);
-        glCullFace(part->mesh.culling == TH_CULL_FRONT ? GL_FRONT : GL_BACK);
+        (part->culling == TH_CULL_NONE ? glDisable : glEnable)(GL_CULL_FACE);
+        glCullFace(part->culling == TH_CULL_FRONT ? GL_FRONT : GL_BACK);
         glUniform3fv(with->emissive, 1, material->emissive);
     }
     if (with->base_color < 0)
@@ -383,7 +383,7 @@ static void note(th_crowd_renderer *r, const draw_pass *pass, uint32_t lod, draw
         pass->into_map != call.shadow_only)
         return;
     if (!pass->skeletons)
-        call.triangles = first->mesh.lods[lod];
+        call.triangles = first->lods[lod];
     if (r->call_count == r->call_capacity) {
         const uint32_t capacity = 2 * r->call_capacity + 64;
         draw_call *more = realloc(r->calls, capacity * sizeof *more);
@@ -498,10 +498,9 @@ static void draw_crowds(th_crowd_renderer *r, const draw_pass *pass, const th_vi
                     continue;
                 set_material(pass, part);
                 glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
-                glDrawElementsInstancedBaseVertex(
-                    GL_TRIANGLES, (GLsizei)part->mesh.lods[lod].index_count, GL_UNSIGNED_INT,
-                    (const void *)(uintptr_t)(part->mesh.lods[lod].first_index * sizeof(uint32_t)), count,
-                    (GLint)part->mesh.base_vertex);
+                glDrawElementsInstanced(GL_TRIANGLES, (GLsizei)part->lods[lod].index_count, GL_UNSIGNED_INT,
+                                        (const void *)(uintptr_t)(part->lods[lod].first_index * sizeof(uint32_t)),
+                                        count);
             }
             note(r, pass, lod,
                  (draw_call){.mesh = draw->mesh,
@@ -722,8 +721,7 @@ static bool add_drawn(const th_crowd_renderer *r, const draw_call *call, th_draw
     th_drawn one = {.mesh = call->mesh, .shadow_only = call->shadow_only, .finest = is_any ? 0 : TH_NO_INDEX};
     one.coarsest = is_any ? TH_RENDER_MESH_LODS : TH_NO_INDEX;
     for (uint32_t lod = TH_RENDER_MESH_LODS; !is_any && lod-- > 0;) {
-        const th_render_mesh_lod *has =
-            &upload->parts[0].mesh.lods[lod < upload->lod_count ? lod : upload->lod_count - 1];
+        const th_render_mesh_lod *has = &upload->parts[0].lods[lod < upload->lod_count ? lod : upload->lod_count - 1];
         if (has->first_index != call->triangles.first_index || has->index_count != call->triangles.index_count)
             continue;
         one.coarsest = one.coarsest == TH_NO_INDEX ? lod : one.coarsest;

@@ -56,7 +56,7 @@ typedef struct block_sphere {
 
 /* Part of cull_draw.comp: one of what is drawn of a mesh. */
 typedef struct draw_part {
-    uint32_t model, first_command, base_vertex, has_indices;
+    uint32_t model, first_command, has_indices, unused;
     uint32_t levels[LODS][2];
 } draw_part;
 
@@ -164,9 +164,8 @@ static uint32_t make_parts(th_gpu_cull *c, const th_crowd_renderer *renderer)
             if (p >= TH_INDIRECT_PARTS) {
                 const th_upload_part *part = &upload->parts[p - TH_INDIRECT_PARTS];
                 out->has_indices = true;
-                out->base_vertex = part->mesh.base_vertex;
                 for (uint32_t l = 0; l < LODS; l++) {
-                    const th_render_mesh_lod *level = &part->mesh.lods[th_upload_level(upload, l)];
+                    const th_render_mesh_lod *level = &part->lods[th_upload_level(upload, l)];
                     out->levels[l][0] = level->first_index;
                     out->levels[l][1] = level->index_count;
                 }

@@ -1,5 +1,6 @@
 #include "upload.h"
 
+#include "mesh/geometry.h"
 #include "mesh/image.h"
 
 #include <render/crowd_renderer.h>
@@ -136,6 +137,51 @@ static th_result make_images(th_upload *u, const th_render_mesh *mesh, th_error 
     return TH_OK;
 }
 
+/* ---- parts ---- */
+
+static bool are_alike(const th_render_mesh *mesh, uint32_t a, uint32_t b)
+{
+    return mesh->parts[a].material == mesh->parts[b].material && mesh->parts[a].culling == mesh->parts[b].culling;
+}
+
+/* Joins the parts that are drawn alike. indices: room for all levels of all parts. Returns how many it wrote. */
+static size_t join_parts(th_upload *u, const th_render_mesh *mesh, const GLuint *images, uint32_t *indices)
+{
+    size_t count = 0;
+    for (uint32_t first = 0; first < mesh->part_count; first++) {
+        const th_render_mesh_material *material = &mesh->materials[mesh->parts[first].material];
+        bool is_done = false;
+        for (uint32_t p = 0; p < first; p++)
+            is_done |= are_alike(mesh, p, first);
+        if (is_done)
+            continue;
+        assert(mesh->parts[first].material < mesh->material_count);
+        assert(material->image == TH_NO_INDEX || material->image < mesh->image_count);
+        th_upload_part *to = &u->parts[u->part_count++];
+        *to = (th_upload_part){.culling = mesh->parts[first].culling,
+                               .material = *material,
+                               .image = images[material->image == TH_NO_INDEX ? mesh->image_count : material->image]};
+        u->alphas |= 1u << material->alpha;
+        for (uint32_t l = 0; l < mesh->lod_count; l++) {
+            bool repeats = l > 0;
+            for (uint32_t p = first; p < mesh->part_count; p++)
+                repeats &= !are_alike(mesh, p, first) || th_geometry_repeats(&mesh->parts[p], l);
+            to->lods[l] = (th_render_mesh_lod){.first_index = (uint32_t)count};
+            if (repeats)
+                to->lods[l] = to->lods[l - 1];
+            for (uint32_t p = first; p < mesh->part_count && !repeats; p++) {
+                const th_render_mesh_part *part = &mesh->parts[p];
+                if (!are_alike(mesh, p, first))
+                    continue;
+                for (uint32_t i = 0; i < part->lods[l].index_count; i++)
+                    indices[count++] = part->base_vertex + mesh->indices[part->lods[l].first_index + i];
+                to->lods[l].index_count = (uint32_t)count - to->lods[l].first_index;
+            }
+        }
+    }
+    return count;
+}
+
 /* ---- all ---- */
 
 _Static_assert(TH_MAX_APPEARANCES <= 1u << (32 - TH_GPU_INSTANCE_PALETTE_BITS), "an instance can name each");
@@ -179,7 +225,6 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
         fill(u->buffers[VERTICES], mesh->vertex_count * sizeof *plain, plain);
     else
         fill(u->buffers[VERTICES], mesh->vertex_count * sizeof *mesh->vertices, mesh->vertices);
-    fill(u->buffers[INDICES], mesh->index_count * sizeof *mesh->indices, mesh->indices);
     fill(u->buffers[LINE_ENDS], mesh->line_end_count * sizeof *mesh->line_ends, mesh->line_ends);
     if (mesh->delta_count > 0)
         u->deltas = make_texture(u->buffers[DELTAS], mesh->delta_count * sizeof *mesh->deltas, mesh->deltas);
@@ -232,18 +277,15 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
     const th_result result = base ? TH_OK : make_images(u, mesh, err);
     if (result != TH_OK)
         return result;
-    const GLuint *images = base ? base->images : u->images;
-    u->part_count = mesh->part_count;
-    for (uint32_t i = 0; i < mesh->part_count; i++) {
-        const th_render_mesh_part *from = &mesh->parts[i];
-        assert(from->material < mesh->material_count);
-        const th_render_mesh_material *material = &mesh->materials[from->material];
-        assert(material->image == TH_NO_INDEX || material->image < mesh->image_count);
-        u->parts[i] = (th_upload_part){*from, *material,
-                                       images[material->image == TH_NO_INDEX ? mesh->image_count : material->image]};
-        u->parts[i].mesh.name = NULL;
-        u->alphas |= 1u << material->alpha;
-    }
+    size_t most_indices = 1;
+    for (uint32_t i = 0; i < mesh->part_count * mesh->lod_count; i++)
+        most_indices += mesh->parts[i / mesh->lod_count].lods[i % mesh->lod_count].index_count;
+    uint32_t *indices = most_indices <= UINT32_MAX ? malloc(most_indices * sizeof *indices) : NULL;
+    if (!indices)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %zu indices", most_indices);
+    const size_t index_count = join_parts(u, mesh, base ? base->images : u->images, indices);
+    fill(u->buffers[INDICES], index_count * sizeof *indices, indices);
+    free(indices);
     return TH_OK;
 }
 

@@ -10,8 +10,10 @@
 /* Vertex buffer bindings. */
 enum { TH_UPLOAD_VERTICES, TH_UPLOAD_INSTANCES };
 
+/* Parts of the render mesh that are drawn alike are one, so that each of its levels is one call. */
 typedef struct th_upload_part {
-    th_render_mesh_part mesh; /* without its name */
+    th_render_mesh_lod lods[TH_RENDER_MESH_LODS]; /* [th_upload.lod_count] indices count from the first vertex of all */
+    th_culling culling;
     th_render_mesh_material material;
     GLuint image; /* white if the material has none */
 } th_upload_part;

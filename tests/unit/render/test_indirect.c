@@ -6,6 +6,7 @@
 #include "fixture_picture.h"
 
 #include "view/indirect.h"
+#include "view/upload.h"
 
 #include <criterion/criterion.h>
 #include <glad/gl.h>
@@ -64,27 +65,25 @@ static stage make_stage(const th_render_mesh *mesh, uint32_t shadow_lod)
 /* ---- the same, indirectly ---- */
 
 /* Of a part at a level: where it begins, and how many. */
-static th_indirect_command command_of(const th_render_mesh *mesh, uint32_t part, uint32_t lod)
+static th_indirect_command command_of(const th_upload *upload, uint32_t part, uint32_t lod)
 {
     if (part == TH_INDIRECT_SKELETON)
-        return (th_indirect_command){.count = mesh->line_end_count};
+        return (th_indirect_command){.count = upload->line_end_count};
     if (part == TH_INDIRECT_CONTACTS)
         return (th_indirect_command){.count = 4};
-    const th_render_mesh_part *p = &mesh->parts[part - TH_INDIRECT_PARTS];
-    const th_render_mesh_lod *level = &p->lods[lod < mesh->lod_count ? lod : mesh->lod_count - 1];
-    return (th_indirect_command){
-        .count = level->index_count, .first = level->first_index, .base_vertex = p->base_vertex};
+    const th_render_mesh_lod *level = &upload->parts[part - TH_INDIRECT_PARTS].lods[th_upload_level(upload, lod)];
+    return (th_indirect_command){.count = level->index_count, .first = level->first_index};
 }
 
 /* Adds the characters of a draw. first: of all characters. */
-static void add_draw(const stage *s, const th_draw *draw, uint32_t first, uint32_t chunk_count,
+static void add_draw(const th_upload *upload, const th_draw *draw, uint32_t first, uint32_t chunk_count,
                      th_indirect_command *commands)
 {
-    for (uint32_t part = 0; part < TH_INDIRECT_PARTS + s->meshes[0]->part_count; part++)
+    for (uint32_t part = 0; part < TH_INDIRECT_PARTS + upload->part_count; part++)
         for (uint32_t c = 0; c < chunk_count; c++)
             for (uint32_t step = draw->shadow_only ? 2 : 0; step < (draw->shadow_only ? 3 : 2); step++) {
                 const uint32_t lod = step > 0 && draw->shadow_lod > draw->lod ? draw->shadow_lod : draw->lod;
-                th_indirect_command command = command_of(s->meshes[0], part, lod);
+                th_indirect_command command = command_of(upload, part, lod);
                 for (uint32_t k = first; k < first + draw->count; k++) {
                     command.base_instance = k / CHUNK == c && command.instance_count == 0 ? k : command.base_instance;
                     command.instance_count += k / CHUNK == c;
@@ -109,10 +108,14 @@ static uint8_t *shoot_indirect(const stage *s, const way *w)
     enum { CHUNKS = (CHARACTERS + CHUNK - 1) / CHUNK, PARTS = TH_INDIRECT_PARTS + 2 };
     static th_indirect_command commands[PARTS * CHUNKS * TH_INDIRECT_COMMANDS];
     const size_t stride = s->draws[0].palette_stride;
+    th_crowd_renderer *renderer;
+    const th_crowd_renderer_desc desc = {
+        .gl = gl, .meshes = s->meshes, .mesh_count = 1, .fetch = w->fetch, .shadow_pixels = w->shadow_pixels};
+    cr_assert_eq(th_crowd_renderer_create(&desc, &renderer, NULL), TH_OK);
     uint32_t first = 0;
     memset(commands, 0, sizeof commands);
     for (uint32_t d = 0; d < s->draw_count; first += s->draws[d++].count)
-        add_draw(s, &s->draws[d], first, CHUNKS, commands);
+        add_draw(th_crowd_renderer_upload(renderer, 0), &s->draws[d], first, CHUNKS, commands);
     const th_indirect_mesh mesh = {.most = CHARACTERS,
                                    .chunk = CHUNK,
                                    .chunk_count = CHUNKS,
@@ -122,10 +125,6 @@ static uint8_t *shoot_indirect(const stage *s, const way *w)
     const th_indirect indirect = {make_buffer(commands, sizeof commands),
                                   make_buffer(s->slot + CHARACTERS * stride, CHARACTERS * sizeof(th_gpu_instance)),
                                   make_buffer(s->slot, CHARACTERS * stride), &mesh};
-    th_crowd_renderer *renderer;
-    const th_crowd_renderer_desc desc = {
-        .gl = gl, .meshes = s->meshes, .mesh_count = 1, .fetch = w->fetch, .shadow_pixels = w->shadow_pixels};
-    cr_assert_eq(th_crowd_renderer_create(&desc, &renderer, NULL), TH_OK);
     const th_target *target = make_target(w->width, w->height, w->samples);
     th_crowd_renderer_draw_indirect(renderer, target, &s->view, &indirect);
     uint8_t *rgba = read_target(target);

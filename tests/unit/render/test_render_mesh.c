@@ -578,6 +578,21 @@ CHECK(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
     check_closed(s, true);
 }
 
+/* Facets: no two share a vertex, as their normals differ. */
+CHECK(render_mesh, facets_get_levels_without_gaps)
+{
+    stick *s = make_stick();
+    ball *b = hang_ball(s);
+    for (int half = 0; half < 2; half++)
+        for (uint32_t v = 0; v < s->meshes[half].vertex_count; v++)
+            memcpy(b->vertices[half][v].normal, b->vertices[half][v / 4 * 4 + 1].position,
+                   sizeof b->vertices[half][v].normal);
+    check_closed(s, true);
+    th_render_mesh *render_mesh = check_stick(s, 2);
+    const th_render_mesh_lod *lods = render_mesh->parts[0].lods;
+    cr_expect_lt(8 * lods[render_mesh->lod_count - 1].index_count, lods[0].index_count);
+}
+
 /* Two triangles meet at a seam, and one stands alone. */
 CHECK(render_mesh, an_island_continues_across_seams)
 {
