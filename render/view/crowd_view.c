@@ -22,6 +22,8 @@ enum { CROWD = 36, SAMPLE = 256 };
 #define LEAST_SINE 0.05F
 #define STEEP_DEG  40 /* from where on it is to see all */
 
+#define FAR_REACHING 0.75F /* this share of the characters may reach out at once without touching each other */
+
 /* Reach of the shadow at a character's feet, in sizes of its model. */
 #define FOOTPRINT 0.25F
 
@@ -69,25 +71,40 @@ static th_camera turned(const th_crowd_view *v)
     return camera;
 }
 
-/* The height of most characters, of a sample. */
-static float typical_height(const th_crowd_view *v)
+/* What this share of a sample of the characters have at most. */
+static float usual(const th_crowd_view *v, float (*of)(const th_crowd_view *v, uint32_t instance), float share)
 {
-    float tops[SAMPLE];
+    float values[SAMPLE];
     const uint32_t count = v->scene->instance_count, sample = count < SAMPLE ? count : SAMPLE;
-    for (uint32_t n = 0; n < sample; n++) {
-        const uint32_t i = (uint32_t)((uint64_t)n * count / sample);
-        const th_sphere sphere = th_layout_sphere(&v->layout, i, v->desc.start_s);
-        tops[n] = sphere.centre[1] + sphere.radius;
-    }
-    qsort(tops, sample, sizeof *tops, ascending);
-    return tops[sample / 2];
+    for (uint32_t n = 0; n < sample; n++)
+        values[n] = of(v, (uint32_t)((uint64_t)n * count / sample));
+    qsort(values, sample, sizeof *values, ascending);
+    return values[(uint32_t)(share * (float)sample)];
+}
+
+static float top_of(const th_crowd_view *v, uint32_t instance)
+{
+    const th_sphere sphere = th_layout_sphere(&v->layout, instance, v->desc.start_s);
+    return sphere.centre[1] + sphere.radius;
+}
+
+static float reach_of(const th_crowd_view *v, uint32_t instance)
+{
+    const th_locomotion *locomotion = &v->locomotions[v->motions[instance].locomotion];
+    return locomotion->reach * locomotion->scale;
+}
+
+float th_crowd_view_spacing(const th_crowd_view *v)
+{
+    const bool stands_within = v->desc.layout == TH_LAYOUT_GRID && !(v->desc.zoom > 0);
+    return stands_within && v->scene->instance_count > 0 ? 2 * usual(v, reach_of, FAR_REACHING) : 0;
 }
 
 /* Where somebody would stand who takes a picture of a crowd: above the heads at its near corner, so that it goes on
  * beyond the picture on all sides. */
 static th_camera stand_at_corner(const th_crowd_view *v)
 {
-    const float height = typical_height(v), eye_y = EYE * height;
+    const float height = usual(v, top_of, 0.5F), eye_y = EYE * height;
     const float outermost = th_layout_grid_half(&v->layout) / v->layout.desc.spacing; /* row */
     const float half = (outermost - (outermost < 6 ? 0 : 1)) * v->layout.desc.spacing;
     float right[3], up[3], forward[3];

@@ -370,7 +370,7 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        th_layout_is_for_standing(a->layout) == th_layout_is_for_standing(b->layout) &&
                        (kind == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
-    const bool places = scene && a->layout == b->layout;
+    const bool places = scene && a->layout == b->layout && (a->zoom > 0) == (b->zoom > 0);
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
@@ -473,6 +473,7 @@ static th_result prepare(th_crowd_view *v, th_error *err)
                                                  .locomotion_count = v->locomotion_count,
                                                  .motions = v->motions,
                                                  .count = v->scene->instance_count,
+                                                 .spacing = th_crowd_view_spacing(v),
                                                  .scale_spread = 0.06F});
     if (!v->behaviour && v->plays.kind != TH_BEHAVIOUR_NONE) {
         const uint32_t count = v->scene->instance_count;

@@ -143,6 +143,10 @@ struct th_crowd_view {
     th_crowd_renderer *renderer;
 };
 
+/* Between neighbours of a grid that is seen from within, so that the usual ones do not touch; 0: none may, of any clip.
+ */
+float th_crowd_view_spacing(const th_crowd_view *crowd_view);
+
 /* ---- the error on screen ----
  *
  * What a frame's palettes cost on the screen: for each visible character the largest distance in pixels between its

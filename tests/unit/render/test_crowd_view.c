@@ -204,6 +204,21 @@ CHECK(crowd_view, stands_in_a_crowd_that_goes_on_beyond_the_picture)
     }
 }
 
+CHECK(crowd_view, stands_closer_where_it_is_seen_from_within)
+{
+    double apart[2];
+    th_crowd_view_desc desc = s.desc;
+    for (int zoom = 0; zoom < 2; zoom++) {
+        desc.zoom = zoom;
+        th_crowd_view *crowd_view = complete(&desc);
+        const th_follow_target a = th_crowd_view_follow_target(crowd_view, 0, 0),
+                               b = th_crowd_view_follow_target(crowd_view, 1, 0);
+        apart[zoom] = hypot((double)(a.centre[0] - b.centre[0]), (double)(a.centre[2] - b.centre[2]));
+        th_crowd_view_release(crowd_view, shown_base);
+    }
+    cr_expect(apart[0] < 0.95 * apart[1] && apart[0] > 0.5 * apart[1], "%g and %g", apart[0], apart[1]);
+}
+
 CHECK(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
     th_crowd_view *crowd_view;
@@ -499,7 +514,7 @@ static void check_held(th_ring_upload upload, th_evaluator evaluator, uint32_t f
     }
     const uint32_t least =
         evaluator == TH_EVALUATOR_CPU ? 2 : 1; /* where nobody holds a pose the GPU culls, in a ring that fits */
-    cr_expect(held > 500 && grown >= least, "%u held, %u times larger", held, grown);
+    cr_expect(held > 300 && grown >= least, "%u held, %u times larger", held, grown);
 }
 
 CHECK(crowd_view, draws_poses_that_are_held)
@@ -799,18 +814,18 @@ CHECK(crowd_view, a_budget_that_all_fit_changes_nothing)
     cr_expect_arr_eq(pictures[0], pictures[1], BYTES);
 }
 
-/* Zero is the default, and models may be given compiled. */
+/* Models may be given compiled. */
 CHECK(crowd_view, draws_what_it_is_given_compiled)
 {
     th_compiled_model *compiled;
     th_compiled_model_desc how = s.desc.compile;
     how.model = s.human;
     cr_assert_eq(th_compiled_model_create(&how, &compiled, &err), TH_OK);
+    s.desc.zoom = 0;
     make_crowd();
     const uint8_t *wanted = picture_of(10);
     s.desc.models[0] = NULL;
     s.desc.compiled_models = (const th_compiled_model *const[]){compiled};
-    s.desc.zoom = 0;
     make_crowd();
     cr_expect_arr_eq(picture_of(10), wanted, BYTES);
     forget_base();
