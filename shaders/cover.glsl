@@ -35,6 +35,22 @@ float random(vec2 cell)
     return fract((p.x + p.y) * p.z);
 }
 
+// Values of corners, blended over the cell.
+float noise(vec2 at)
+{
+    vec2 cell = floor(at), f = fract(at), s = f * f * (3.0 - 2.0 * f);
+    return mix(mix(random(cell), random(cell + vec2(1, 0)), s.x),
+               mix(random(cell + vec2(0, 1)), random(cell + 1.0), s.x), s.y);
+}
+
+// The tone of a surface that is not quite even: stains, and grains of a few centimetres. at: in metres
+float worn(vec2 at)
+{
+    float pixel = max(fwidth(at.x), fwidth(at.y));
+    float grains = 0.14 * clamp(1.0 - 12.0 * pixel, 0.0, 1.0) * (noise(at * 17.0) - 0.5);
+    return 1.0 + 0.24 * clamp(1.0 - 0.7 * pixel, 0.0, 1.0) * (noise(at * 0.7) - 0.5) + grains;
+}
+
 // Slabs with joints, none quite the colour of the next. size: of a slab
 vec3 slabs(vec3 color, vec2 at, vec2 size)
 {
@@ -42,5 +58,5 @@ vec3 slabs(vec3 color, vec2 at, vec2 size)
     cell.x += 0.5 * mod(floor(cell.y), 2.0);
     float faint = clamp(1.0 - 1.5 * max(fwidth(cell.x), fwidth(cell.y)), 0.0, 1.0);
     float tone = 1.0 + 0.22 * faint * (random(floor(cell)) - 0.5);
-    return color * tone * (1.0 - 0.4 * grid(cell, 0.012));
+    return color * tone * worn(at) * (1.0 - 0.4 * grid(cell, 0.012));
 }

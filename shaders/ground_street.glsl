@@ -17,7 +17,7 @@ vec3 ground(vec2 at)
     at /= u_unit;
     float kerb = u_shape.x / u_unit, outside = abs(at.x) - kerb;
     float patches = 0.92 + 0.16 * random(floor(vec2(at.x / 3.2, at.y / 9.0)));
-    vec3 asphalt = vec3(0.125, 0.122, 0.118) * patches;
+    vec3 asphalt = vec3(0.125, 0.122, 0.118) * patches * worn(at);
     float marked = area(-0.5 - outside) * step(abs(at.y), u_shape.z / u_unit);
     asphalt = mix(asphalt, PAINT, markings(at) * marked);
     asphalt *= 1.0 - 0.35 * stroke(outside + 0.2, 0.2); // gutter

@@ -4,14 +4,6 @@ layout(location = 0) out vec4 o_color;
 
 const vec3 ZENITH = vec3(0.10, 0.25, 0.56);
 
-// Values of corners, blended over the cell.
-float noise(vec2 at)
-{
-    vec2 cell = floor(at), f = fract(at), s = f * f * (3.0 - 2.0 * f);
-    return mix(mix(random(cell), random(cell + vec2(1, 0)), s.x),
-               mix(random(cell + vec2(0, 1)), random(cell + 1.0), s.x), s.y);
-}
-
 // How much thin clouds on a plane overhead cover. They fade out towards the horizon, where they would be closer than
 // pixels.
 float clouds(vec3 direction)

@@ -25,7 +25,7 @@ void main()
 {
     vec3 normal = normalize(v_normal), albedo = v_color.rgb;
     if (v_color.a > 0.5 && abs(normal.y) < 0.5)
-        albedo = windows(0.72 * albedo, normal);
+        albedo = windows(0.72 * worn(vec2(v_world.x + v_world.z, v_world.y) / u_unit) * albedo, normal);
     albedo *= mix(0.7, 1.0, clamp(v_world.y / (1.2 * u_unit), 0.0, 1.0)); // little light arrives near the ground
     o_color = vec4(fog(shade(albedo, normal, v_world), v_world), 1);
 }

@@ -10,7 +10,8 @@
 
 #define FREE_RINGS   1u /* circles left free in the middle */
 #define ROOM         1.05f
-#define STREET_SHAPE 6.0  /* approximate ratio of length to width */
+#define STREET_SHAPE 6.0 /* approximate ratio of length to width, until it is as wide as it gets */
+#define MOST_LANES   10u
 #define STREET_LEAST 4u   /* slots per lane */
 #define STRIDES      1.5  /* between slots along a lane, in spacings; walkers need more room */
 #define SWAY         0.3  /* largest offset from the middle of a lane, in spacings */
@@ -87,7 +88,7 @@ th_layout th_layout_make(const th_layout_desc *desc)
     layout.lane_width = layout.pace > 0 ? LANE_ROOM * spacing : spacing;
     layout.step = layout.pace > 0 ? 2 * layout.strayed + spacing : STRIDES * spacing;
     const double area = layout.step * desc->count / layout.lane_width;
-    layout.lanes = 2 * (uint32_t)fmax(1, round(sqrt(area / STREET_SHAPE) / 2));
+    layout.lanes = 2 * (uint32_t)fmin(fmax(1, round(sqrt(area / STREET_SHAPE) / 2)), MOST_LANES / 2);
     const uint32_t slots = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
     layout.length = (float)(slots * layout.step);
     return layout;
@@ -162,10 +163,10 @@ static void place_in_ring(const th_layout *layout, uint32_t i, th_instance_trans
 enum { GROUPS = 10, MEMBERS = 27 };
 static const uint8_t first_member[GROUPS + 1] = {0, 3, 5, 9, 10, 12, 17, 20, 21, 25, MEMBERS};
 
-#define GROUP_ROOM  1.35 /* groups lie on a spiral of seeds in a sunflower, at least 1.7 of this apart, in spacings */
+#define GROUP_ROOM  1.27 /* groups lie on a spiral of seeds in a sunflower, at least 1.7 of this apart, in spacings */
 #define CLOSE       0.8  /* between neighbours in a group, in spacings */
 #define GOLDEN_TURN 2.39996322972865332
-#define FREE_GROUPS 20u /* that would have room in the free area */
+#define FREE_GROUPS 12u /* that would have room in the free area */
 
 static double group_distance(const th_layout *layout, uint32_t group)
 {

@@ -210,6 +210,7 @@ static void add_house(site *p, double x, double z, double wide, double high, dou
 #define FRONT     3.2  /* from the furniture to the houses, m */
 #define BEYOND    70.0 /* houses go on beyond the crowd, m */
 #define TREE_STEP 12.0 /* m */
+#define CORNER    14.0 /* from the last houses to those across the end, m */
 
 static void build_street(const th_layout *layout, site *p)
 {
@@ -223,6 +224,10 @@ static void build_street(const th_layout *layout, site *p)
             wide = 2.5 * floor(between(p, 4, 7.99));
             add_house(p, side * front, z + wide / 2, wide, 3.3 * floor(between(p, 3, 6.6)), -side * PI / 2);
         }
+        for (double x = -front - CORNER, wide; x < front + CORNER; x += wide) { /* those across the ends */
+            wide = 2.5 * floor(between(p, 4, 7.99));
+            add_house(p, x + wide / 2, side * (end + CORNER), wide, 3.3 * floor(between(p, 3, 6.6)), side < 0 ? 0 : PI);
+        }
         for (double z = -end + 4; z < end; z += TREE_STEP) {
             add_tree(p, side * line, z);
             add_lamp(p, side * line, z + TREE_STEP / 2);
@@ -232,6 +237,8 @@ static void build_street(const th_layout *layout, site *p)
 }
 
 /* ---- plaza ---- */
+
+#define BEHIND_GATE 22.0 /* from the houses around to the one behind a gap between them, m */
 
 static void build_plaza(const th_layout *layout, site *p)
 {
@@ -263,10 +270,9 @@ static void build_plaza(const th_layout *layout, site *p)
     const double front = all + 7;
     const uint32_t houses = GATES * (uint32_t)fmax(3, 2 * PI * front / 15 / GATES);
     for (uint32_t i = 0; i < houses; i++) {
-        const double angle = 2 * PI * (i + 0.5) / houses;
-        if (i % (houses / GATES) != 0)
-            add_house(p, front * sin(angle), front * cos(angle), 2 * (front + 1) * tan(PI / houses),
-                      3.3 * floor(between(p, 3, 5.99)), angle + PI);
+        const double angle = 2 * PI * (i + 0.5) / houses, far = front + (i % (houses / GATES) == 0 ? BEHIND_GATE : 0);
+        add_house(p, far * sin(angle), far * cos(angle), 2 * (far + 1) * tan(PI / houses),
+                  3.3 * floor(between(p, 3, 5.99)), angle + PI);
     }
 }
 
@@ -423,13 +429,14 @@ void th_surroundings_destroy(th_surroundings *s)
 void th_surroundings_frame(const th_layout *layout, double unit, double zoom, th_camera *camera)
 {
     double at[3] = {0}, distance = 0;
-    if (layout->desc.kind == TH_LAYOUT_STREET) { /* among the first of them */
+    if (layout->desc.kind == TH_LAYOUT_STREET) { /* among the first of them, where they come */
+        at[0] = -0.25 * layout->lanes * layout->lane_width;
         at[1] = 1.2 * unit;
         at[2] = (double)layout->length / 2 - 14 * unit;
         distance = 15 * unit;
     } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
         at[1] = 2 * unit;
-        distance = fmax(12 * unit, 0.85 * (double)th_layout_plaza_radius(layout));
+        distance = fmin(fmax(12 * unit, 0.6 * (double)th_layout_plaza_radius(layout)), 30 * unit);
     } else {
         const th_stadium stadium = th_layout_stadium(layout);
         const double deep = stadium.rows * stadium.depth; /* looks along a stand, from over the pitch */

@@ -352,7 +352,7 @@ static const staged faults[] = {
 static const struct {
     const char *stored, *options;
 } rendered[] = {
-    {"street", "--count 400 --scene street --camera 115,35,5"},
+    {"street", "--count 400 --scene street --camera 115,35,3"},
     {"scene_street", "--count 200 --scene street"},
     {"scene_plaza", "--count 200 --scene plaza"},
     {"scene_stadium", "--count 1200 --scene stadium --camera 62"},
