@@ -367,6 +367,8 @@ typedef struct th_crowd_view_stats {
     uint32_t listed_by_joint_level[TH_RENDER_MESH_LODS];
     uint32_t visible;                             /* characters drawn in the picture */
     uint32_t visible_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
+    uint64_t triangles, finest_triangles;         /* of those: as they are drawn, and at level 0 */
+    uint32_t draw_calls;                          /* of the picture and its shadow map */
     uint32_t evaluated;                           /* palettes; without sharing as many as are listed */
     uint32_t shared;                              /* listed characters beyond that, who read the palette of others */
     uint32_t held;                                /* listed characters who show their palette of an earlier frame */

@@ -19,6 +19,10 @@ enum { CONTACT_LOD = 6 }; /* the coarsest level with a shadow at the feet, which
 
 enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT, PLACES_UNIT, APPEARANCES_UNIT }; /* texture units */
 
+/* A line of a skeleton: so many of the picture's pixels make one wide. A driver may know no wide lines. */
+#define PIXELS_OF_A_LINE 400.0F
+#define MOST_LINE_WIDTH  8.0F
+
 /* clang-format off */
 #define UNIFORMS(X)                                                                                                    \
     X(first_row) X(row_stride) X(shares) X(clip_from_world) X(world_from_clip) X(eye) X(to_sun) X(shadow_from_world)   \
@@ -88,6 +92,7 @@ struct th_crowd_renderer {
     GLuint palette_texture, empty_array; /* empty_array: a vertex array without attributes */
     draw_call *calls;                    /* of the last picture */
     uint32_t call_count, call_capacity;
+    uint32_t draw_calls; /* of the last picture, to OpenGL */
     uint32_t upload_count;
     th_upload uploads[]; /* [mesh] */
 };
@@ -291,6 +296,12 @@ th_fetch th_crowd_renderer_get_fetch(const th_crowd_renderer *renderer)
     return renderer->fetch;
 }
 
+uint32_t th_crowd_renderer_draw_calls(const th_crowd_renderer *renderer)
+{
+    assert(renderer);
+    return renderer->draw_calls;
+}
+
 const char *th_fetch_name(th_fetch fetch)
 {
     return fetch == TH_FETCH_TEXTURE ? "texture" : "storage";
@@ -368,8 +379,9 @@ static bool takes(const draw_pass *pass, const th_crowd_renderer *r, const th_vi
     return skeleton || (upload->variant == pass->variant && upload->alphas & 1u << pass->alpha);
 }
 
-static void draw_arrays(GLenum mode, uint32_t first, uint32_t count)
+static void draw_arrays(th_crowd_renderer *r, GLenum mode, uint32_t first, uint32_t count)
 {
+    r->draw_calls++;
     glMultiDrawArraysIndirect(mode, (const void *)(first * sizeof(th_indirect_command)), (GLsizei)count,
                               sizeof(th_indirect_command));
 }
@@ -396,8 +408,8 @@ static void note(th_crowd_renderer *r, const draw_pass *pass, uint32_t lod, draw
 }
 
 /* Draws the levels of a part with as few calls as the number of influences of their vertices allows. first: command. */
-static void draw_part_levels(const th_upload *upload, const draw_pass *pass, const th_upload_part *part,
-                             const th_indirect_mesh *mesh, uint32_t first)
+static void draw_part_levels(th_crowd_renderer *r, const th_upload *upload, const draw_pass *pass,
+                             const th_upload_part *part, const th_indirect_mesh *mesh, uint32_t first)
 {
     const uint32_t count = pass->into_map ? 2 * TH_RENDER_MESH_LODS : TH_RENDER_MESH_LODS; /* those of the map twice */
     const uint32_t least = pass->into_map ? mesh->shadow_lod : 0;
@@ -411,6 +423,7 @@ static void draw_part_levels(const th_upload *upload, const draw_pass *pass, con
         else if (!is_finest)
             end = begin - lod + TH_RENDER_MESH_LODS;
         glUniform1ui(pass->with->influences, is_finest ? 8 : 4);
+        r->draw_calls++;
         glMultiDrawElementsIndirect(GL_TRIANGLES, GL_UNSIGNED_INT,
                                     (const void *)((first + begin) * sizeof(th_indirect_command)),
                                     (GLsizei)(end - begin), sizeof(th_indirect_command));
@@ -437,13 +450,14 @@ static void draw_counted(th_crowd_renderer *r, const draw_pass *pass, const th_v
                           th_indirect_chunk(mesh, k) * mesh->palette_stride, 0, mesh->palette_stride, true);
             if (pass->contacts) {
                 glUniform1f(pass->with->footprint, mesh->footprint);
-                draw_arrays(GL_TRIANGLE_STRIP, first + TH_INDIRECT_CONTACTS * commands, CONTACT_LOD + 1);
+                draw_arrays(r, GL_TRIANGLE_STRIP, first + TH_INDIRECT_CONTACTS * commands, CONTACT_LOD + 1);
             }
             if (pass->skeletons)
-                draw_arrays(GL_LINES, first + TH_INDIRECT_SKELETON * commands, TH_RENDER_MESH_LODS + map_levels);
+                draw_arrays(r, GL_LINES, first + TH_INDIRECT_SKELETON * commands, TH_RENDER_MESH_LODS + map_levels);
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++)
                 if (upload->parts[i].material.alpha == pass->alpha)
-                    draw_part_levels(upload, pass, &upload->parts[i], mesh, first + (TH_INDIRECT_PARTS + i) * commands);
+                    draw_part_levels(r, upload, pass, &upload->parts[i], mesh,
+                                     first + (TH_INDIRECT_PARTS + i) * commands);
             note(r, pass, 0,
                  (draw_call){.mesh = m,
                              .commands = indirect->commands,
@@ -488,16 +502,20 @@ static void draw_crowds(th_crowd_renderer *r, const draw_pass *pass, const th_vi
             glBindVertexBuffer(TH_UPLOAD_INSTANCES, slot.buffer, (GLintptr)instances, sizeof(th_gpu_instance));
             if (pass->contacts) {
                 glUniform1f(pass->with->footprint, draw->footprint);
+                r->draw_calls++;
                 glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, count);
             }
-            if (pass->skeletons)
+            if (pass->skeletons) {
+                r->draw_calls++;
                 glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, count);
+            }
             for (uint32_t i = 0; !pass->skeletons && !pass->contacts && i < upload->part_count; i++) {
                 const th_upload_part *part = &upload->parts[i];
                 if (part->material.alpha != pass->alpha)
                     continue;
                 set_material(pass, part);
                 glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
+                r->draw_calls++;
                 glDrawElementsInstanced(GL_TRIANGLES, (GLsizei)part->lods[lod].index_count, GL_UNSIGNED_INT,
                                         (const void *)(uintptr_t)(part->lods[lod].first_index * sizeof(uint32_t)),
                                         count);
@@ -547,13 +565,16 @@ static void draw_parts(th_crowd_renderer *r, draw_pass pass, const th_view *view
     }
     if (pass.alpha != TH_ALPHA_OPAQUE)
         return;
+    GLint at[4]; /* lines that are a pixel wide are lost in a large picture */
+    glGetIntegerv(GL_VIEWPORT, at);
+    glLineWidth(pass.into_map ? 1 : fminf(fmaxf((float)at[3] / PIXELS_OF_A_LINE, 1), MOST_LINE_WIDTH));
     pass.with = &r->others[SKELETON + pass.into_map];
     pass.skeletons = true;
     use(pass.with, r, view, pass.into_map);
     draw_crowds(r, &pass, view, from);
 }
 
-static void draw_surroundings(const th_crowd_renderer *r, bool into_map, const th_view *view)
+static void draw_surroundings(th_crowd_renderer *r, bool into_map, const th_view *view)
 {
     const draw_pass pass = {.with = &r->others[SURROUNDINGS + into_map], .into_map = into_map};
     if (!view->surroundings)
@@ -563,6 +584,7 @@ static void draw_surroundings(const th_crowd_renderer *r, bool into_map, const t
     (into_map ? glDisable : glEnable)(GL_CULL_FACE); /* shadows are cast by both sides */
     glCullFace(GL_BACK);
     glBindVertexArray(view->surroundings->array);
+    r->draw_calls++;
     glDrawElements(GL_TRIANGLES, (GLsizei)view->surroundings->index_count, GL_UNSIGNED_INT, NULL);
     glDisable(GL_CULL_FACE);
 }
@@ -607,6 +629,7 @@ static void draw_picture(th_crowd_renderer *r, const th_target *target, const th
     draw_pass pass = {.alpha = TH_ALPHA_OPAQUE, .into_map = true};
     mat4 clip_from_world, other;
     r->call_count = 0;
+    r->draw_calls = 1u + has_ground; /* and the sky */
     glEnable(GL_DEPTH_TEST);
 
     /* The shadow map, in which what is before the near plane is clamped to it. */

@@ -235,12 +235,21 @@ static stage begin_stages(th_crowd_view *v, double time_s, const th_camera *came
     return s;
 }
 
+static uint32_t triangles_of(const th_render_mesh *mesh, uint32_t lod)
+{
+    uint32_t indices = 0;
+    for (uint32_t p = 0; p < mesh->part_count; p++)
+        indices += mesh->parts[p].lods[lod < mesh->lod_count ? lod : mesh->lod_count - 1].index_count;
+    return indices / 3;
+}
+
 /* Counts who is listed, as the GPU counted them in an earlier frame, or the CPU in this one. counts: [draw list]; NULL:
  * their own. */
 static void count_listed(th_crowd_view *v, const uint32_t *counts)
 {
     th_crowd_view_stats *stats = &v->stats;
     stats->listed = stats->visible = 0;
+    stats->triangles = stats->finest_triangles = 0;
     memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
     memset(stats->listed_by_lod, 0, sizeof stats->listed_by_lod);
     for (uint32_t l = 0; l < v->cull->draw_list_count; l++) {
@@ -250,6 +259,8 @@ static void count_listed(th_crowd_view *v, const uint32_t *counts)
         stats->visible += visible;
         stats->listed_by_lod[list->lod] += listed;
         stats->visible_by_lod[list->lod] += visible;
+        stats->triangles += (uint64_t)visible * triangles_of(v->meshes[list->own], list->lod);
+        stats->finest_triangles += (uint64_t)visible * triangles_of(v->meshes[list->own], 0);
     }
 }
 
@@ -615,6 +626,7 @@ void th_crowd_view_draw(th_crowd_view *v, const th_target *target)
     else
         th_crowd_renderer_draw(v->renderer, target, &v->view, v->ring, v->draws, v->draw_count);
     th_ring_fence(v->ring);
+    v->stats.draw_calls = th_crowd_renderer_draw_calls(v->renderer);
     v->stats.draw_ns = th_tracer_end(v->tracer) - begin;
 }
 

@@ -155,7 +155,8 @@ static void say_statistics(const th_view_hud *v, page *p)
         say(p, text_color, "by joint level");
         say_levels(p, stats.listed_by_joint_level);
     }
-    say(p, text_color, "%s drawn", th_digits_from(stats.visible).text);
+    say(p, text_color, "%s drawn, %.2f M triangles, %u draw calls", th_digits_from(stats.visible).text,
+        (double)stats.triangles / 1e6, stats.draw_calls);
     say_levels(p, stats.visible_by_lod);
     say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(crowd->layout),
         th_look_name(crowd->look), crowd->shadow_pixels ? "" : ", no shadows");

@@ -151,6 +151,15 @@ def test_gives_the_same_picture_whoever_poses():
     assert by_gpu['evaluator'] == by_gpu['culling'] == 'gpu'
     assert by_cpu['gpu_mapping'] is None and 'culling' not in by_cpu
     assert by_gpu['drawn_by_lod'] == by_cpu['drawn_by_lod']
+    assert by_gpu['triangles_per_frame'] == by_cpu['triangles_per_frame'] > 0 < by_cpu['draw_calls_per_frame']
+
+
+# Near by nothing is left out, and all parts of one material are one call: with the shadow map's, sky, ground and feet.
+def test_counts_triangles_and_calls():
+    inspected = document('inspect human --json')
+    said = document('render --count 1 --size 640x480 --samples 1 --target face --out f.png --json')
+    assert said['triangles_per_frame'] == sum(mesh['triangles'] for mesh in inspected['meshes'])
+    assert said['draw_calls_per_frame'] == 5
 
 
 # Then the ring is mapped for each frame.

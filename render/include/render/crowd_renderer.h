@@ -90,6 +90,9 @@ bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *renderer, const t
 void th_crowd_renderer_draw(th_crowd_renderer *renderer, const th_target *target, const th_view *view,
                             const th_ring *ring, const th_draw *draws, uint32_t draw_count);
 
+/* Calls that drew the last picture and its shadow map. */
+uint32_t th_crowd_renderer_draw_calls(const th_crowd_renderer *renderer);
+
 /* ---- what was drawn, for checks ---- */
 
 /* A character of the last picture, as the calls that draw it name it. */

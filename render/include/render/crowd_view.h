@@ -6,6 +6,7 @@
 #include <render/crowd_renderer.h>
 #include <render/cull.h>
 #include <render/gpu_evaluator.h>
+#include <render/hud.h>
 #include <runtime/scene.h>
 #include <runtime/tracer.h>
 
@@ -85,6 +86,10 @@ void th_crowd_view_release(th_crowd_view *crowd_view,
                            const th_crowd_view *successor); /* keeps the parts that the successor shares */
 
 /* ---- drawing ---- */
+
+/* Draws what the colours of its look mean in the last frame, if they mean something: from x to the right, above
+ * `bottom`. Between th_hud_begin and th_hud_end. */
+void th_crowd_view_legend(const th_crowd_view *crowd_view, th_hud *hud, float x, float bottom);
 
 /* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);

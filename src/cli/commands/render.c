@@ -22,12 +22,14 @@ typedef struct rendering {
     th_tracer *tracer;
     th_picture picture;
     th_crowd_view *crowd_view;
+    th_hud *hud; /* for legends; NULL: the look needs none */
     th_frame_writer *writer;
     uint8_t *pixels;
     uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;   /* sums over all frames */
     uint64_t listed[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
     uint64_t joints[TH_RENDER_MESH_LODS];                             /* listed, by joint level, the same */
     uint64_t evaluated, shared, held, apart, bones, palette_bytes;    /* the same */
+    uint64_t triangles, draw_calls;                                   /* the same */
     th_screen_error_stats error;                                      /* the largest of all measured frames */
     uint64_t evaluate_ns;
     double tolerance_px; /* the largest of all frames */
@@ -35,6 +37,16 @@ typedef struct rendering {
     th_draws draws; /* of what is checked */
     bool is_wrong;  /* a check of it failed */
 } rendering;
+
+static void draw_legend(rendering *r)
+{
+    if (!r->hud)
+        return;
+    th_target_bind_resolved(r->picture.target);
+    th_hud_begin(r->hud, r->file.width, r->file.height);
+    th_crowd_view_legend(r->crowd_view, r->hud, 0, (float)r->file.height);
+    th_hud_end(r->hud);
+}
 
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
@@ -48,6 +60,7 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     if (th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target)) {
         const uint64_t drawn = th_tracer_begin(r->tracer, "read");
         th_target_resolve(r->picture.target);
+        draw_legend(r);
         th_target_read(r->picture.target, r->pixels);
         const uint64_t read = th_tracer_next(r->tracer, "write");
         result = th_frame_writer_add(r->writer, r->pixels, err);
@@ -78,6 +91,8 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     r->apart += stats.apart;
     r->bones += stats.bones;
     r->palette_bytes += stats.palette_bytes;
+    r->triangles += stats.triangles;
+    r->draw_calls += stats.draw_calls;
     r->evaluate_ns += stats.evaluate_ns;
     r->tolerance_px = stats.tolerance_px > r->tolerance_px ? stats.tolerance_px : r->tolerance_px;
     th_tracer_frame_end(r->tracer, jobs);
@@ -196,6 +211,8 @@ static json_t *rendering_json(const rendering *r)
         TH_FIELD("listed_by_lod", TH_JSON(listed)),
         TH_FIELD("drawn_per_frame", TH_NUMBER(of_levels(r, r->drawn))),
         TH_FIELD("drawn_by_lod", TH_JSON(drawn)),
+        TH_FIELD("triangles_per_frame", TH_NUMBER(per_frame(r, r->triangles))),
+        TH_FIELD("draw_calls_per_frame", TH_NUMBER(per_frame(r, r->draw_calls))),
         TH_FIELD("evaluated_per_frame", TH_NUMBER(per_frame(r, r->evaluated))),
         TH_FIELD("shared_per_frame", TH_NUMBER(per_frame(r, r->shared))),
         TH_FIELD("held_per_frame", TH_NUMBER(per_frame(r, r->held))),
@@ -247,6 +264,8 @@ static bool write_rendering(const void *result, th_form form, FILE *file)
     print_levels(r, r->listed, file);
     fprintf(file, "drawn %.0f per frame; by level of detail:", of_levels(r, r->drawn));
     print_levels(r, r->drawn, file);
+    fprintf(file, "triangles of characters: %.0f per frame; draw calls, with the shadow map's: %.0f\n",
+            per_frame(r, r->triangles), per_frame(r, r->draw_calls));
     if (crowd->joint_lod || th_budget_is_set(&crowd->budget)) {
         fputs("listed by joint level:", file);
         print_levels(r, r->joints, file);
@@ -311,6 +330,8 @@ int th_command_render(const th_options *o, th_run *run)
         result = th_crowd_view_build(&crowd, &o->behaviour, NULL, r.picture.gl, &r.crowd_view, &err);
         r.shown = (th_shown){.crowd_view = r.crowd_view, .asked = crowd, .size = o->picture};
     }
+    if (result == TH_OK && o->crowd.look != TH_LOOK_NATURAL)
+        result = th_hud_create(r.picture.gl, fmaxf((float)r.file.height / 40, TH_HUD_MIN_TEXT_PX), &r.hud, &err);
     if (result == TH_OK) {
         th_complain_of_meshes(r.crowd_view);
         th_complain_of_evaluator(r.crowd_view);
@@ -335,6 +356,7 @@ int th_command_render(const th_options *o, th_run *run)
     }
     free(r.pixels);
     th_frame_writer_abandon(r.writer);
+    th_hud_destroy(r.hud);
     th_crowd_view_destroy(r.crowd_view);
     th_picture_close(&r.picture);
     th_model_set_fini(&model_set);
