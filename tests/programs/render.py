@@ -235,13 +235,14 @@ def test_without_opengl_or_a_display_it_says_what_was_tried():
 def test_demo_films_the_scenes_and_states_its_figures():
     film = 'demo --frames 8 --fps 20 --size 96x54 --samples 1 --shadow 64 --count 60 --threads 2'
     said = document(f'{film} --out a%d.png --json')
-    assert set(said) == {'bones_per_s', 'characters', 'cpu', 'frame_ms', 'frames', 'out', 'renderer', 'software', 'seconds',
-                         'threads'}
+    assert set(said) == {'bones_per_s', 'characters', 'cpu', 'frame_ms', 'frames', 'out', 'pose_ms_per_frame',
+                         'posed_per_frame', 'renderer', 'software', 'seconds', 'threads'}
+    assert 0 < said['posed_per_frame'] <= 60 and said['pose_ms_per_frame'] > 0
     assert said['characters'] == 60 and said['threads'] == 2 and said['bones_per_s'] > 0
     assert said['frame_ms']['p99'] >= said['frame_ms']['p50'] > 0
     assert os.path.exists('a7.png') and not os.path.exists('a8.png'), '0.4 s of 20 frames are 8'
     out = expect(0, f'{film} --out b%d.png').out
-    assert 'characters  60\n' in out and 'bones a second\n' in out, out
+    assert ' ms on 2 threads\ncharacters  60\n' in out and 'bones a second\n' in out, out
     for frame in range(5):
         assert are_same(f'a{frame}.png', f'b{frame}.png'), frame
 

@@ -18,6 +18,7 @@
 #define SOFTWARE_COUNT 1000u
 #define CARD_S         6.0  /* how long the card is shown, */
 #define CARD_PART      0.25 /* but no longer than this part of the whole */
+#define TRIAL_PX       64.0F
 #define DEGREE         (3.14159265358979 / 180)
 
 /* ---- the camera path ---- */
@@ -36,9 +37,9 @@ typedef struct shot {
 } shot;
 
 static const shot shots[SHOTS] = {
-    {TH_LAYOUT_PLAZA, TH_BEHAVIOUR_NONE, 0, 0.28, 0.08, {-50, 20}, {7, -2}, {0.8, 1.25}, {0, 0}},
-    {TH_LAYOUT_STREET, TH_BEHAVIOUR_GRAPH, 0.28, 0.6, 0.15, {8, -22}, {7, -1}, {0.7, 1.1}, {0, 9}},
-    {TH_LAYOUT_STADIUM, TH_BEHAVIOUR_NONE, 0.6, 1, 1, {-34, 8}, {9, -2}, {0.75, 1.3}, {0, 0}},
+    {TH_LAYOUT_PLAZA, TH_BEHAVIOUR_NONE, 0, 0.28, 0.25, {-50, 20}, {7, -2}, {0.8, 1.25}, {0, 0}},
+    {TH_LAYOUT_STREET, TH_BEHAVIOUR_GRAPH, 0.28, 0.6, 0.3, {8, -22}, {7, -1}, {0.7, 1.1}, {0, 9}},
+    {TH_LAYOUT_STADIUM, TH_BEHAVIOUR_NONE, 0.6, 1, 1, {-34, 2}, {-3, 3}, {1.3, 0.75}, {0, 0}},
 };
 
 static uint32_t characters_of(const shot *s, uint32_t most)
@@ -70,6 +71,7 @@ static th_camera camera_at(const shot *s, const th_camera *scene, double size, d
 typedef struct card {
     uint32_t characters, threads;
     uint64_t frames;
+    double posed, pose_ms; /* people in a frame of the last shot, and how long that took; means */
     double bones_per_s, p50_ms, p99_ms;
     char cpu[96], renderer[128];
 } card;
@@ -89,6 +91,7 @@ typedef struct demo {
     uint8_t *pixels;
     th_history history;
     uint64_t frames, bones, evaluate_ns;
+    uint64_t last_frames, last_evaluated, last_ns; /* of the last shot */
     bool has_card;
     card card; /* from when it is first shown */
 } demo;
@@ -151,7 +154,10 @@ static void take_figures(demo *d)
     th_context context;
     th_context_read(&context);
     card *c = &d->card;
-    *c = (card){.characters = d->most,
+    const double last_frames = fmax(1, (double)d->last_frames);
+    *c = (card){.posed = (double)d->last_evaluated / last_frames,
+                .pose_ms = (double)d->last_ns / last_frames / 1e6,
+                .characters = d->most,
                 .threads = th_jobs_threads(th_crowd_view_get_parts(d->crowd_views[SHOTS - 1]).jobs),
                 .frames = d->frames,
                 .bones_per_s = d->evaluate_ns > 0 ? (double)d->bones * 1e9 / (double)d->evaluate_ns : 0,
@@ -159,6 +165,12 @@ static void take_figures(demo *d)
                 .p99_ms = th_history_all(&d->history, 0.99)};
     snprintf(c->cpu, sizeof c->cpu, "%s", context.cpu[0] ? context.cpu : "an unknown CPU");
     snprintf(c->renderer, sizeof c->renderer, "%s", th_gl_get_info(d->gl)->renderer);
+}
+
+static void write_headline(const card *c, char *text, size_t size)
+{
+    snprintf(text, size, "%s people posed in %.2f ms on %u thread%s", th_digits_from((uint64_t)llround(c->posed)).text,
+             c->pose_ms, c->threads, th_plural(c->threads));
 }
 
 static void write_card(const card *c, char *text, size_t size)
@@ -181,20 +193,26 @@ static th_result draw_hud(demo *d, const shot *s, th_error *err)
     const th_rgba dark = {14, 18, 24, 216}, light = {240, 242, 244, 255}, warm = {255, 196, 110, 255};
     const float canvas_width = (float)d->canvas.width, canvas_height = (float)d->canvas.height;
     const float px = roundf(fminf(fmaxf(canvas_height / 36, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX));
-    const th_result result = th_hud_set_text_px(d->hud, px, err);
-    char text[512];
+    th_result result = th_hud_set_text_px(d->hud, d->has_card ? TRIAL_PX : px, err);
+    char text[512], headline[96];
+    write_headline(&d->card, headline, sizeof headline);
+    if (result == TH_OK && d->has_card) { /* as large as fits */
+        const float fits = TRIAL_PX * 0.9F * canvas_width / th_hud_text_width(d->hud, headline);
+        result = th_hud_set_text_px(d->hud, fminf(fmaxf(fits, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX), err);
+    }
     if (result != TH_OK)
         return result;
     th_target_bind_resolved(d->canvas.target);
     th_hud_begin(d->hud, d->canvas.width, d->canvas.height);
     if (d->has_card) {
         write_card(&d->card, text, sizeof text);
-        const float line = th_hud_line_px(d->hud);
-        const float width = th_hud_text_width(d->hud, text) + 4 * line, height = 11 * line;
-        const float x = (canvas_width - width) / 2, y = (canvas_height - height) / 2;
-        th_hud_panel(d->hud, x, y, width, height, dark);
-        th_hud_text(d->hud, x + 2 * line, y + 1.5F * line, warm, "Throng");
-        th_hud_text(d->hud, x + 2 * line, y + 4 * line, light, text);
+        const float line = th_hud_line_px(d->hud), top = 0.62F * canvas_height;
+        th_hud_panel(d->hud, -line, top, canvas_width + 2 * line, canvas_height - top + line, dark);
+        th_hud_text(d->hud, 0.05F * canvas_width, top + 0.5F * line, warm, headline);
+        th_hud_end(d->hud);
+        result = th_hud_set_text_px(d->hud, px, err);
+        th_hud_begin(d->hud, d->canvas.width, d->canvas.height);
+        th_hud_text(d->hud, 0.05F * canvas_width, top + 2.2F * line, light, text);
     } else {
         snprintf(text, sizeof text, "%s, %s characters", th_layout_name(s->scene),
                  th_digits_from(characters_of(s, d->most)).text);
@@ -203,7 +221,7 @@ static th_result draw_hud(demo *d, const shot *s, th_error *err)
         th_hud_text(d->hud, 2 * px, canvas_height - 2.5F * px, light, text);
     }
     th_hud_end(d->hud);
-    return TH_OK;
+    return result;
 }
 
 static double length_s(const demo *d)
@@ -242,6 +260,11 @@ static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
     th_history_add(&d->history, ms);
     d->bones += stats.bones;
     d->evaluate_ns += stats.evaluate_ns;
+    if (s + 1 == SHOTS) {
+        d->last_frames++;
+        d->last_evaluated += stats.evaluated;
+        d->last_ns += stats.evaluate_ns;
+    }
     d->frames++;
     return result;
 }
@@ -293,6 +316,8 @@ static bool write_demo(const void *result, th_form form, FILE *file)
     const card *c = &d->card;
     char text[512];
     if (form == TH_FORM_TEXT) {
+        write_headline(c, text, sizeof text);
+        fprintf(file, "%s\n", text);
         write_card(c, text, sizeof text);
         fputs(text, file);
         return true;
@@ -302,6 +327,8 @@ static bool write_demo(const void *result, th_form form, FILE *file)
         TH_FIELD("out", TH_TEXT(d->file.path)),
         TH_FIELD("seconds", TH_NUMBER(length_s(d))),
         TH_FIELD("characters", TH_COUNT(c->characters)),
+        TH_FIELD("posed_per_frame", TH_NUMBER(c->posed)),
+        TH_FIELD("pose_ms_per_frame", TH_NUMBER(c->pose_ms)),
         TH_FIELD("bones_per_s", TH_NUMBER(c->bones_per_s)),
         TH_FIELD("frame_ms", TH_JSON(frame_ms)),
         TH_FIELD("frames", TH_COUNT(c->frames)),
