@@ -138,8 +138,8 @@ typedef struct th_frame_writer_desc {
     /* Required. The ending, in any case, chooses the format:
      *   .png                a picture. For several frames the name needs a place for the frame number, which counts
      *                       from 0: %d, or %04d for at least four digits (1 to 9). It may contain no other %
-     *   .mp4 .mkv .webm     a video: H.264, H.264, VP9. If a side is odd, its last row or column is duplicated. The
-     *                       name may contain any % */
+     *   .mp4 .mkv .webm .webp  a video: H.264, H.264, VP9, or a moving picture for a page. If a side is odd, its last
+     *                       row or column is duplicated. The name may contain any % */
     const char *path;
     uint32_t width, height; /* pixels, required */
     uint32_t frame_count;   /* frames to come at most, required; a video needs at least one */

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef enum format { MP4, MKV, WEBM, PNG, UNKNOWN } writer_format;
+typedef enum format { MP4, MKV, WEBM, WEBP, PNG, UNKNOWN } writer_format;
 
 struct th_frame_writer {
     uint32_t width, height, frame_count, added;
@@ -72,7 +72,8 @@ void th_frame_writer_abandon(th_frame_writer *f)
 
 static writer_format format_of(const char *path)
 {
-    static const char *const ends[] = {[MP4] = ".mp4", [MKV] = ".mkv", [WEBM] = ".webm", [PNG] = ".png"};
+    static const char *const ends[] = {
+        [MP4] = ".mp4", [MKV] = ".mkv", [WEBM] = ".webm", [WEBP] = ".webp", [PNG] = ".png"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     for (int f = 0; f < UNKNOWN; f++)
         if (dot && dot > name && strcasecmp(dot, ends[f]) == 0)
@@ -105,7 +106,7 @@ th_result th_frame_writer_check(const th_frame_writer_desc *desc, th_error *err)
     if (path[0] == '\0')
         return th_fail(err, TH_ERR_INPUT, "the output file name is empty");
     if (format == UNKNOWN)
-        return th_fail(err, TH_ERR_INPUT, "%s: the file name must end with .png, .mp4, .mkv or .webm", path);
+        return th_fail(err, TH_ERR_INPUT, "%s: the file name must end with .png, .mp4, .mkv, .webm or .webp", path);
     if (w == 0 || h == 0)
         return th_fail(err, TH_ERR_INPUT, "%s: %u by %u pixels is not a valid size", path, w, h);
     if (w > TH_FRAME_WRITER_MAX_SIDE || h > TH_FRAME_WRITER_MAX_SIDE || (uint64_t)w * h > TH_FRAME_WRITER_MAX_PIXELS)
@@ -184,15 +185,19 @@ static int open_scratch(const char *path)
     return fd;
 }
 
-/* Without these, ffmpeg uses BT.601 colours, which players expect only in small videos. */
-#define FILTER "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p"
-#define COLORS "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-color_range", "tv"
+/* Without these, ffmpeg uses BT.601 colours, which players expect only in small videos. A WebP picture has no others,
+ * and its encoder converts them. */
+#define BT709                                                                                                          \
+    "-vf", "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p", "-colorspace", "bt709", "-color_primaries",     \
+        "bt709", "-color_trc", "iec61966-2-1", "-color_range", "tv"
 
 /* Quality settings at which the difference to the original is hardly visible. */
-static const char *const ENCODERS[][12] = {
-    [MP4] = {"-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"},
-    [MKV] = {"-c:v", "libx264", "-crf", "18", "-f", "matroska"},
-    [WEBM] = {"-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1", "-f", "webm"},
+static const char *const ENCODERS[][24] = {
+    [MP4] = {BT709, "-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"},
+    [MKV] = {BT709, "-c:v", "libx264", "-crf", "18", "-f", "matroska"},
+    [WEBM] = {BT709, "-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1", "-f", "webm"},
+    [WEBP] = {"-vf", "format=bgra", "-c:v", "libwebp_anim", "-quality", "50", "-compression_level", "6", "-loop", "0",
+              "-f", "webp"},
 };
 
 static th_result open_video(th_frame_writer *f, const th_frame_writer_desc *desc, th_error *err)
@@ -222,9 +227,8 @@ static th_result open_video(th_frame_writer *f, const th_frame_writer_desc *desc
     snprintf(size, sizeof size, "%ux%u", width, height);
     snprintf(rate, sizeof rate, "%.9g", desc->frames_per_s);
     const char *arguments[48] = {
-        "ffmpeg",   "-hide_banner",  "-nostdin", "-y",          "-loglevel", "error",      "-f",
-        "rawvideo", "-pixel_format", "rgb0",     "-video_size", size,        "-framerate", rate,
-        "-i",       "pipe:0",        "-vf",      FILTER,        COLORS};
+        "ffmpeg",        "-hide_banner", "-nostdin",    "-y", "-loglevel",  "error", "-f", "rawvideo",
+        "-pixel_format", "rgb0",         "-video_size", size, "-framerate", rate,    "-i", "pipe:0"};
     int count = 0;
     while (arguments[count])
         count++;

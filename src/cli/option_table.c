@@ -23,7 +23,7 @@ CHOICES(behaviour_choices, TH_BEHAVIOUR_KIND_COUNT, "none", "fade", "graph", "bl
 CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers", "error");
 CHOICES(fail_on_choices, TH_FAIL_ON_COUNT, "inconclusive", "slower", "wrong");
 static const char *const result_endings[] = {".json", ".csv", ".md", ".html", NULL};
-static const char *const picture_endings[] = {".png", ".mp4", ".mkv", ".webm", NULL};
+static const char *const picture_endings[] = {".png", ".mp4", ".mkv", ".webm", ".webp", NULL};
 
 #define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | CROWDS)
 #define PLAYED    (EACH | TH_COMMAND_SERVE)
@@ -70,9 +70,9 @@ const th_option th_option_table[] = {
     {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING | TH_COMMAND_SERVE | TH_COMMAND_DEMO, .parse = th_parse_threads, .offset = AT(crowd.jobs.threads),
      .help = "number of worker threads; max: one per usable CPU"},
     {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = th_parse_named_file, .offset = AT(render.path),
-     .choices = picture_endings, .help = "output file: a .png, numbered .png files with %d in the name, as in crowd-%03d.png, or a video: .mp4, .mkv or .webm"},
+     .choices = picture_endings, .help = "output file: a .png, numbered .png files with %d in the name, as in crowd-%03d.png, or a video: .mp4, .mkv, .webm or .webp"},
     {.name = "out", .argument = "FILE", .commands = TH_COMMAND_DEMO, .parse = th_parse_named_file, .offset = AT(render.path),
-     .choices = picture_endings, .help = "write a film instead of opening a window: .mp4, .mkv or .webm, or numbered .png files with %d in the name, as in demo-%04d.png"},
+     .choices = picture_endings, .help = "write a film instead of opening a window: .mp4, .mkv, .webm or .webp, or numbered .png files with %d in the name, as in demo-%04d.png"},
     {.name = "draw", .commands = TH_COMMAND_STRESS, .parse = th_parse_switch, .offset = AT(stress.draw),
      .help = "pose and draw the characters, without a window; otherwise only pose them"},
     {.name = "size", .group = TH_GROUP_PICTURE, .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER | TH_COMMAND_STRESS | TH_COMMAND_DEMO, .parse = th_parse_size, .offset = AT(picture),

@@ -429,6 +429,32 @@ CHECK(frame_writer_ffmpeg, makes_videos_that_play)
     }
 }
 
+/* ffmpeg reads no moving WebP: its chunks are counted, and their times added up. */
+CHECK(frame_writer_ffmpeg, makes_a_picture_that_moves)
+{
+    static uint8_t frame[4 * PIXELS], bytes[1 << 20];
+    th_frame_writer *writer = open_good("a.webp", 10);
+    for (uint32_t f = 0; f < 10; f++) {
+        paint(f, frame);
+        expect_ok(th_frame_writer_add(writer, frame, &err));
+    }
+    expect_ok(th_frame_writer_close(writer, &err));
+    FILE *file = fopen(in_folder("a.webp"), "r");
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    cr_assert(size > 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0);
+    uint32_t frames = 0, ms = 0;
+    for (size_t at = 12, length; at + 24 < size; at += 8 + (length + 1) / 2 * 2) {
+        length = bytes[at + 4] | (size_t)bytes[at + 5] << 8 | (size_t)bytes[at + 6] << 16;
+        if (memcmp(bytes + at, "ANMF", 4) == 0) {
+            frames++;
+            ms += bytes[at + 20] | (uint32_t)bytes[at + 21] << 8;
+        }
+    }
+    cr_expect(frames == 10 && abs((int)ms - 10 * 1000 / 25) < 20, "%u frames, %u ms", frames, ms);
+    unlink(in_folder("a.webp"));
+}
+
 CHECK(frame_writer_ffmpeg, says_that_the_disk_is_full)
 {
     struct rlimit before = limit_files(500);
