@@ -214,6 +214,8 @@ float th_layout_plaza_radius(const th_layout *layout)
 #define ROUNDNESS 18u  /* one of so many seats of the first row is in a corner, of each of the four */
 #define BLOCK     18u  /* seats between two aisles */
 #define AISLE     1.8  /* width, in seats */
+#define FEW       300u /* fill one stand */
+#define LONG      24.0 /* seats of each of its rows for each row */
 
 static uint64_t first_row(const th_stadium *s)
 {
@@ -223,7 +225,7 @@ static uint64_t first_row(const th_stadium *s)
 /* Seats of all rows before this one. */
 static uint64_t seats_before(const th_stadium *s, uint64_t row)
 {
-    return row == 0 ? 0 : first_row(s) * row + 4 * row * (row - 1);
+    return s->is_one_stand ? s->straight[0] * row : row == 0 ? 0 : first_row(s) * row + 4 * row * (row - 1);
 }
 
 uint64_t th_stadium_seats(const th_stadium *s)
@@ -238,11 +240,17 @@ th_stadium th_layout_stadium(const th_layout *layout)
     const uint32_t count = layout->desc.count;
     const double seat = SEAT * (double)layout->desc.spacing, wanted = count / USED;
     th_stadium s = {.seat = seat, .depth = 4 / PI * seat, .rise = 0.62 * seat, .base = 1.9 * seat};
-    s.rows = (uint32_t)fmax(1, ceil(sqrt(wanted / (SHAPE + 4))));
+    s.is_one_stand = count <= FEW;
+    s.rows = (uint32_t)fmax(1, ceil(sqrt(wanted / (s.is_one_stand ? LONG : SHAPE + 4))));
     const uint32_t first = (uint32_t)fmax(24, ceil(wanted / s.rows - 4.0 * (s.rows - 1)));
     s.corner = first / ROUNDNESS;
     s.straight[0] = (uint32_t)(LENGTHY * (first / 2 - 2 * s.corner));
     s.straight[1] = first / 2 - 2 * s.corner - s.straight[0];
+    if (s.is_one_stand) {
+        s.corner = 0;
+        s.straight[0] = (uint32_t)fmax(1, ceil(wanted / s.rows));
+        s.straight[1] = s.straight[0] / 2 + 1;
+    }
     while (th_stadium_seats(&s) < count)
         s.rows++;
     for (int axis = 0; axis < 2; axis++)
@@ -276,7 +284,7 @@ static void place_in_stadium(const th_layout *layout, uint32_t i, th_instance_tr
         row--;
     const uint64_t corner = s.corner + 2 * row;
     uint64_t at = seat - seats_before(&s, row);
-    uint32_t quarter = 0;
+    uint32_t quarter = s.is_one_stand ? 2 : 0;
     for (; at >= s.straight[quarter % 2] + corner; quarter++)
         at -= s.straight[quarter % 2] + corner;
     const uint64_t straight = s.straight[quarter % 2];

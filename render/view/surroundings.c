@@ -280,6 +280,7 @@ static void build_plaza(const th_layout *layout, site *p)
 
 #define WALL   0.95 /* height of the wall in front of the first row above its floor, in rises */
 #define CANOPY 7.0  /* height of the roof above the last row, m */
+#define TREES  12u  /* on each side without a stand */
 
 /* A strip around the whole stadium between two curves, each at a distance behind the first row and at a height. */
 typedef struct strip {
@@ -287,6 +288,7 @@ typedef struct strip {
     enum { INWARDS, OUTWARDS, UPWARDS, DOWNWARDS } faces;
     uint32_t paint_count;
     const th_paint *paints; /* for parts along it, in turn */
+    bool is_all_around;     /* where there is one stand, too */
 } strip;
 
 static void add_strip(const site *p, const th_stadium *s, const strip *t)
@@ -294,6 +296,8 @@ static void add_strip(const site *p, const th_stadium *s, const strip *t)
     enum { STRAIGHT = 12, TURN = 8, PARTS = STRAIGHT + TURN };
     for (uint32_t i = 0; i < 4 * PARTS; i++) {
         double corners[4][3], front[3];
+        if (s->is_one_stand && !t->is_all_around && !(i / PARTS == 2 && i % PARTS < STRAIGHT))
+            continue;
         for (uint32_t c = 0; c < 4; c++) {
             const uint32_t curve = c / 2, at = i % PARTS + (c == 1 || c == 2);
             const double along = at <= STRAIGHT ? 2.0 * at / STRAIGHT - 1 : 1 + (double)(at - STRAIGHT) / TURN;
@@ -310,7 +314,7 @@ static void add_strip(const site *p, const th_stadium *s, const strip *t)
     }
 }
 
-static void build_stadium(const site *p, const th_stadium *s)
+static void build_stadium(site *p, const th_stadium *s)
 {
     static const th_paint tread[] = {TH_PAINT(146, 142, 136)},
                           seats[] = {TH_PAINT(112, 42, 46), TH_PAINT(112, 42, 46), TH_PAINT(188, 184, 176)};
@@ -324,21 +328,32 @@ static void build_stadium(const site *p, const th_stadium *s)
     for (uint32_t row = 0; row < s->rows; row++) {
         const double tread_out = (row - 0.5) * s->depth, seats_out = (row + 0.5) * s->depth,
                      height = s->base + row * s->rise;
-        add_strip(p, s, &(strip){{tread_out, seats_out}, {height, height}, UPWARDS, 1, tread});
-        add_strip(p, s, &(strip){{seats_out, seats_out}, {height, height + s->rise}, INWARDS, 3, seats});
+        add_strip(p, s, &(strip){{tread_out, seats_out}, {height, height}, UPWARDS, 1, tread, false});
+        add_strip(p, s, &(strip){{seats_out, seats_out}, {height, height + s->rise}, INWARDS, 3, seats, false});
     }
     /* Walls before and behind them. The roof hangs over the rows at the back. */
     const double in = back - fmin(0.45 * back, 9 * u), out = back + 2 * u, low = top + CANOPY * u, rim = 0.6 * u;
-    const strip strips[] = {{{front, front}, {0, wall}, INWARDS, 6, boards},
-                            {{front, front + thick}, {wall, wall}, UPWARDS, 1, concrete},
-                            {{back, back}, {top, top + 1.4 * u}, INWARDS, 1, concrete},
-                            {{back + thick, back + thick}, {0, top + 1.4 * u}, OUTWARDS, 1, dark},
-                            {{in, out}, {low + 0.9 * u, low}, DOWNWARDS, 1, dark},
-                            {{in, out}, {low + 0.9 * u + rim, low + rim}, UPWARDS, 1, sheet},
-                            {{in, in}, {low + 0.9 * u, low + 0.9 * u + rim}, INWARDS, 1, sheet}};
+    const strip strips[] = {{{front, front}, {0, wall}, INWARDS, 6, boards, true},
+                            {{front, front + thick}, {wall, wall}, UPWARDS, 1, concrete, true},
+                            {{back, back}, {top, top + 1.4 * u}, INWARDS, 1, concrete, false},
+                            {{back + thick, back + thick}, {0, top + 1.4 * u}, OUTWARDS, 1, dark, false},
+                            {{in, out}, {low + 0.9 * u, low}, DOWNWARDS, 1, dark, false},
+                            {{in, out}, {low + 0.9 * u + rim, low + rim}, UPWARDS, 1, sheet, false},
+                            {{in, in}, {low + 0.9 * u, low + 0.9 * u + rim}, INWARDS, 1, sheet, false}};
     for (size_t i = 0; i < sizeof strips / sizeof *strips; i++)
         add_strip(p, s, &strips[i]);
+    for (uint32_t i = 0; i < 4 * TREES && s->is_one_stand; i++) {
+        const th_stadium_place at =
+            th_stadium_at(s, between(p, 5, 12) * u, i / TREES, (i % TREES + 0.5) * 3 / TREES - 1);
+        if (i / TREES != 2)
+            add_tree(p, at.position[0] / u, at.position[2] / u);
+    }
+    for (int end = -1; end <= 1 && s->is_one_stand; end += 2)
+        box(p, end * s->half[0] / u, 0, -(s->half[1] + (front + back) / 2) / u, 0.2, top / u + 1.4, (back - front) / u,
+            0, concrete[0]);
     for (uint32_t i = 0; i < 80; i++) {
+        if (s->is_one_stand && !(i / 20 == 2 && i % 20 < 13))
+            continue;
         const th_stadium_place at = th_stadium_at(s, back + thick, i / 20, (i % 20 + 0.5) * 3 / 20 - 1);
         cone(&(site){p->shape, .unit = 1}, at.position[0], 0, at.position[2], 0.16 * u, 0.16 * u, low, 6, iron);
     }

@@ -20,6 +20,7 @@ typedef struct th_stadium {
     double base;          /* height of the first row */
     double half[2];       /* half of the straight parts along X, and along Z */
     double radius;        /* of the corners of the first row */
+    bool is_one_stand;    /* of few: straight, along X on the -Z side */
 } th_stadium;
 
 /* Of TH_LAYOUT_STADIUM, with at least as many seats as characters. */

@@ -18,7 +18,7 @@ static th_instance_transform placed[COUNT];
 static th_layout layout;
 static th_shape shape;
 
-static void build(th_layout_kind kind)
+static void build_for(th_layout_kind kind, uint32_t count)
 {
     for (uint32_t i = 0; i < COUNT; i++)
         motions[i] = (th_instance_motion){.locomotion = i % 3 == 0, .speed = 1};
@@ -27,10 +27,15 @@ static void build(th_layout_kind kind)
                                               .locomotions = locomotions,
                                               .locomotion_count = 2,
                                               .motions = motions,
-                                              .count = COUNT});
-    th_layout_place(&layout, 0, COUNT, 0, placed);
+                                              .count = count});
+    th_layout_place(&layout, 0, count, 0, placed);
     th_surroundings_build(&layout, unit, &shape);
     cr_assert(!shape.failed && shape.index_count % 6 == 0 && shape.vertex_count == shape.index_count / 6 * 4);
+}
+
+static void build(th_layout_kind kind)
+{
+    build_for(kind, COUNT);
 }
 
 static void clear(void)
@@ -92,10 +97,10 @@ CHECK(surroundings, leave_groups_in_a_plaza_free)
     }
 }
 
-CHECK(surroundings, carry_every_spectator)
+static void check_spectators(uint32_t count)
 {
-    build(TH_LAYOUT_STADIUM);
-    for (uint32_t i = 0; i < COUNT; i++) {
+    build_for(TH_LAYOUT_STADIUM, count);
+    for (uint32_t i = 0; i < count; i++) {
         float nearest = HUGE_VALF;
         for (uint32_t q = 0; q < quad_count(); q++) {
             int left = 0, right = 0; /* of its sides, seen from above */
@@ -110,6 +115,15 @@ CHECK(surroundings, carry_every_spectator)
         }
         cr_expect_lt(nearest, 1e-4f, "%u stands %g above or below a row", i, (double)nearest);
     }
+    clear();
+}
+
+/* Few have one stand. */
+CHECK(surroundings, carry_every_spectator)
+{
+    check_spectators(COUNT);
+    check_spectators(300);
+    check_spectators(20);
 }
 
 /* Solids are seen from outside: those of the fountain, with which a plaza begins, are convex. They are 24 boxes, six
