@@ -58,5 +58,5 @@ vec3 slabs(vec3 color, vec2 at, vec2 size)
     cell.x += 0.5 * mod(floor(cell.y), 2.0);
     float faint = clamp(1.0 - 1.5 * max(fwidth(cell.x), fwidth(cell.y)), 0.0, 1.0);
     float tone = 1.0 + 0.22 * faint * (random(floor(cell)) - 0.5);
-    return color * tone * worn(at) * (1.0 - 0.4 * grid(cell, 0.012));
+    return color * tone * (1.0 - 0.4 * grid(cell, 0.012));
 }

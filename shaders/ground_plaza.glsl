@@ -15,5 +15,5 @@ vec3 ground(vec2 at)
     float away = abs(fract(turn - 0.5) - 0.5) * 6.28318531 / SPOKES * radius; // from the nearest spoke
     float bands = max(stroke(away, 0.22), stroke((fract(radius / BAND + 0.5) - 0.5) * BAND, 0.3));
     color = mix(color, vec3(0.17, 0.165, 0.16), bands);
-    return mix(slabs(vec3(0.30, 0.285, 0.26), at, vec2(0.9, 0.6)), color, area(edge - radius));
+    return worn(at) * mix(slabs(vec3(0.30, 0.285, 0.26), at, vec2(0.9, 0.6)), color, area(edge - radius));
 }

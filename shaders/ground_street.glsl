@@ -17,12 +17,12 @@ vec3 ground(vec2 at)
     at /= u_unit;
     float kerb = u_shape.x / u_unit, outside = abs(at.x) - kerb;
     float patches = 0.92 + 0.16 * random(floor(vec2(at.x / 3.2, at.y / 9.0)));
-    vec3 asphalt = vec3(0.125, 0.122, 0.118) * patches * worn(at);
+    vec3 asphalt = vec3(0.125, 0.122, 0.118) * patches;
     float marked = area(-0.5 - outside) * step(abs(at.y), u_shape.z / u_unit);
     asphalt = mix(asphalt, PAINT, markings(at) * marked);
     asphalt *= 1.0 - 0.35 * stroke(outside + 0.2, 0.2); // gutter
     vec3 pavement = slabs(vec3(0.36, 0.32, 0.27), at.yx, vec2(0.9, 0.6));
     vec3 stone = vec3(0.47, 0.45, 0.42) * (1.0 - 0.4 * lines(vec2(at.y / 1.2), 0.012).x);
     vec3 color = mix(asphalt, stone, area(outside));
-    return mix(color, pavement, area(outside - 0.3));
+    return worn(at) * mix(color, pavement, area(outside - 0.3));
 }

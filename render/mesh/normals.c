@@ -152,6 +152,10 @@ static bool correct_level(const surface *s, uint32_t vertex_count, uint32_t *ind
         th_unpack_normal(s->vertices[indices[k]].normal, s->corners[k].normal);
         if (dot(s->corners[k].normal, face) < FLAT)
             look_up(s, index, k % 3, face, s->corners[k].normal);
+        float own[3]; /* of the other side, where two sheets lie on each other and their vertices were joined */
+        th_unpack_normal(s->vertices[indices[k]].normal, own);
+        if (dot(s->corners[k].normal, s->corners[k].normal) == 0 && dot(own, face) < 0)
+            memcpy(s->corners[k].normal, face, sizeof face);
     }
     for (uint32_t k = 0; k < count; k++) {
         const float *here = s->corners[k].normal;

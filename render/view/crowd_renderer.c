@@ -565,9 +565,6 @@ static void draw_parts(th_crowd_renderer *r, draw_pass pass, const th_view *view
     }
     if (pass.alpha != TH_ALPHA_OPAQUE)
         return;
-    GLint at[4]; /* lines that are a pixel wide are lost in a large picture */
-    glGetIntegerv(GL_VIEWPORT, at);
-    glLineWidth(pass.into_map ? 1 : fminf(fmaxf((float)at[3] / PIXELS_OF_A_LINE, 1), MOST_LINE_WIDTH));
     pass.with = &r->others[SKELETON + pass.into_map];
     pass.skeletons = true;
     use(pass.with, r, view, pass.into_map);
@@ -623,6 +620,14 @@ bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *r, const th_view 
     return true;
 }
 
+static bool has_skeletons(const th_crowd_renderer *r, const th_view *view)
+{
+    bool has = view->skeletons;
+    for (uint32_t m = 0; m < r->upload_count; m++)
+        has |= r->uploads[m].part_count == 0;
+    return has;
+}
+
 static void draw_picture(th_crowd_renderer *r, const th_target *target, const th_view *view, const source *from)
 {
     const bool has_shadows = r->shadow.pixels > 0, has_ground = view->ground_cell > 0;
@@ -662,7 +667,13 @@ static void draw_picture(th_crowd_renderer *r, const th_target *target, const th
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     pass = (draw_pass){.alpha = TH_ALPHA_OPAQUE};
+    uint32_t width, height;
+    th_target_size(target, &width, &height);
+    if (has_skeletons(r, view)) /* lines that are a pixel wide are lost in a large picture */
+        glLineWidth(fminf(fmaxf((float)height / PIXELS_OF_A_LINE, 1), MOST_LINE_WIDTH));
     draw_parts(r, pass, view, from);
+    if (has_skeletons(r, view))
+        glLineWidth(1);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
     pass.coverage = th_target_samples(target) > 0;
     (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);

@@ -13,7 +13,8 @@
 #define PI     3.14159265358979
 #define DEGREE (PI / 180)
 #define FULL   0.94F /* part of the picture that the crowd may fill */
-#define GROUND 24    /* extent of the ground, in radii of the crowd */
+#define GROUND 24    /* extent of the ground, in radii of the crowd; */
+#define SEEN   400   /* in a scene, which may be a long street, at most in so many metres */
 
 /* A camera at the corner of so many, at this height in theirs; and how steeply it looks at what is ahead, at least */
 enum { CROWD = 36, SAMPLE = 256 };
@@ -22,7 +23,7 @@ enum { CROWD = 36, SAMPLE = 256 };
 #define LEAST_SINE 0.05F
 #define STEEP_DEG  40 /* from where on it is to see all */
 
-#define FAR_REACHING 0.75F /* this share of the characters may reach out at once without touching each other */
+#define FAR_REACHING 0.75F /* this share of the characters of a model hardly ever touch each other */
 
 /* Reach of the shadow at a character's feet, in sizes of its model. */
 #define FOOTPRINT 0.25F
@@ -40,6 +41,13 @@ enum { CROWD = 36, SAMPLE = 256 };
 static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 /* ---- what the camera sees ---- */
+
+/* How far it is clear; fog hides what is a few times as far. */
+static float clear_of(const th_crowd_view *v)
+{
+    const float radius = th_layout_bounds(&v->layout).radius;
+    return v->surroundings ? fminf(radius, SEEN * (float)v->unit) : radius;
+}
 
 void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind)
 {
@@ -71,15 +79,20 @@ static th_camera turned(const th_crowd_view *v)
     return camera;
 }
 
-/* What this share of a sample of the characters have at most. */
-static float usual(const th_crowd_view *v, float (*of)(const th_crowd_view *v, uint32_t instance), float share)
+/* What this share of a sample of the characters, of one model or all, have at most. */
+static float usual(const th_crowd_view *v, uint32_t model, float (*of)(const th_crowd_view *v, uint32_t instance),
+                   float share)
 {
     float values[SAMPLE];
     const uint32_t count = v->scene->instance_count, sample = count < SAMPLE ? count : SAMPLE;
-    for (uint32_t n = 0; n < sample; n++)
-        values[n] = of(v, (uint32_t)((uint64_t)n * count / sample));
-    qsort(values, sample, sizeof *values, ascending);
-    return values[(uint32_t)(share * (float)sample)];
+    uint32_t found = 0;
+    for (uint32_t n = 0; n < sample; n++) {
+        const uint32_t i = (uint32_t)((uint64_t)n * count / sample);
+        if (model == TH_NO_INDEX || v->scene->instances[i].model == model)
+            values[found++] = of(v, i);
+    }
+    qsort(values, found, sizeof *values, ascending);
+    return found > 0 ? values[(uint32_t)(share * (float)found)] : 0;
 }
 
 static float top_of(const th_crowd_view *v, uint32_t instance)
@@ -96,15 +109,19 @@ static float reach_of(const th_crowd_view *v, uint32_t instance)
 
 float th_crowd_view_spacing(const th_crowd_view *v)
 {
-    const bool stands_within = v->desc.layout == TH_LAYOUT_GRID && !(v->desc.zoom > 0);
-    return stands_within && v->scene->instance_count > 0 ? 2 * usual(v, reach_of, FAR_REACHING) : 0;
+    float widest = 0;
+    if (v->desc.layout != TH_LAYOUT_GRID || v->desc.zoom > 0)
+        return 0;
+    for (uint32_t m = 0; m < v->desc.model_count; m++)
+        widest = fmaxf(widest, usual(v, m, reach_of, FAR_REACHING));
+    return 2 * widest;
 }
 
 /* Where somebody would stand who takes a picture of a crowd: above the heads at its near corner, so that it goes on
  * beyond the picture on all sides. */
 static th_camera stand_at_corner(const th_crowd_view *v)
 {
-    const float height = usual(v, top_of, 0.5F), eye_y = EYE * height;
+    const float height = usual(v, TH_NO_INDEX, top_of, 0.5F), eye_y = EYE * height;
     const float outermost = th_layout_grid_half(&v->layout) / v->layout.desc.spacing; /* row */
     const float half = (outermost - (outermost < 6 ? 0 : 1)) * v->layout.desc.spacing;
     float right[3], up[3], forward[3];
@@ -161,7 +178,7 @@ void th_crowd_view_fit_depth(const th_crowd_view *v, th_camera *camera)
     if (!TH_VALID(v && camera))
         return;
     const th_sphere all = th_layout_bounds(&v->layout);
-    th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
+    th_camera_fit_depth(camera, all.centre, fmaxf(GROUND * clear_of(v), all.radius));
 }
 
 /* ---- the stages of a frame ----
@@ -191,12 +208,12 @@ static stage begin_stages(th_crowd_view *v, double time_s, const th_camera *came
     const th_sphere all = th_layout_bounds(&v->layout);
     const float aspect = (float)width / (float)height;
     const float near = fminf(all.radius, (v->surroundings ? 4 : 2) * camera->distance); /* houses are high */
-    const float clear = fmaxf(all.radius, camera->distance / 4); /* fog starts behind the crowd */
+    const float clear = fmaxf(clear_of(v), camera->distance / 4); /* fog starts behind the crowd */
     v->view = (th_view){
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},
         .shadow_radius = near,
         .ground_cell = 0.6F * (float)d->models[0]->size,
-        .ground_reach = GROUND * all.radius,
+        .ground_reach = fmaxf(GROUND * clear_of(v), all.radius),
         .surroundings = v->surroundings,
         .fog_density = 0.012F / (clear * clear),
         .plain = d->look == TH_LOOK_LOD || d->look == TH_LOOK_WORKERS || d->look == TH_LOOK_ERROR,
@@ -235,12 +252,15 @@ static stage begin_stages(th_crowd_view *v, double time_s, const th_camera *came
     return s;
 }
 
-static uint32_t triangles_of(const th_render_mesh *mesh, uint32_t lod)
+/* In the picture; skeletons have none. */
+static void count_triangles(th_crowd_view *v, uint32_t mesh, uint32_t lod, uint32_t count)
 {
-    uint32_t indices = 0;
-    for (uint32_t p = 0; p < mesh->part_count; p++)
-        indices += mesh->parts[p].lods[lod < mesh->lod_count ? lod : mesh->lod_count - 1].index_count;
-    return indices / 3;
+    const th_render_mesh *of = v->meshes[mesh];
+    for (uint32_t p = 0; p < of->part_count && !v->view.skeletons; p++) {
+        const th_render_mesh_lod *lods = of->parts[p].lods;
+        v->stats.triangles += (uint64_t)count * (lods[lod < of->lod_count ? lod : of->lod_count - 1].index_count / 3);
+        v->stats.finest_triangles += (uint64_t)count * (lods[0].index_count / 3);
+    }
 }
 
 /* Counts who is listed, as the GPU counted them in an earlier frame, or the CPU in this one. counts: [draw list]; NULL:
@@ -249,7 +269,6 @@ static void count_listed(th_crowd_view *v, const uint32_t *counts)
 {
     th_crowd_view_stats *stats = &v->stats;
     stats->listed = stats->visible = 0;
-    stats->triangles = stats->finest_triangles = 0;
     memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
     memset(stats->listed_by_lod, 0, sizeof stats->listed_by_lod);
     for (uint32_t l = 0; l < v->cull->draw_list_count; l++) {
@@ -259,8 +278,6 @@ static void count_listed(th_crowd_view *v, const uint32_t *counts)
         stats->visible += visible;
         stats->listed_by_lod[list->lod] += listed;
         stats->visible_by_lod[list->lod] += visible;
-        stats->triangles += (uint64_t)visible * triangles_of(v->meshes[list->own], list->lod);
-        stats->finest_triangles += (uint64_t)visible * triangles_of(v->meshes[list->own], 0);
     }
 }
 
@@ -271,9 +288,11 @@ static void take_counts(th_crowd_view *v, const uint32_t *counts)
     if (!counts)
         return;
     count_listed(v, counts);
-    stats->bones = stats->palette_bytes = 0;
+    stats->bones = stats->palette_bytes = stats->triangles = stats->finest_triangles = 0;
     for (uint32_t l = 0; l < v->cull->draw_list_count; l++) {
         const uint32_t model = v->cull->draw_lists[l].own;
+        if (!v->cull->draw_lists[l].shadow_only)
+            count_triangles(v, model, v->cull->draw_lists[l].lod, counts[l]);
         stats->bones += (uint64_t)counts[l] * v->desc.models[model]->bone_count;
         stats->palette_bytes += counts[l] * th_crowd_palettes(v->crowd, model).stride;
     }
@@ -501,6 +520,10 @@ static void prepare_draws(const stage *s)
                 v->draws[v->draw_count++] = draw;
         }
     }
+    v->stats.triangles = v->stats.finest_triangles = 0;
+    for (const th_draw *draw = v->draws; draw < v->draws + v->draw_count; draw++)
+        if (!draw->shadow_only)
+            count_triangles(v, draw->mesh, draw->lod, draw->count);
 }
 
 /* ---- a frame ---- */

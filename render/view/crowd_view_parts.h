@@ -143,8 +143,7 @@ struct th_crowd_view {
     th_crowd_renderer *renderer;
 };
 
-/* Between neighbours of a grid that is seen from within, so that the usual ones do not touch; 0: none may, of any clip.
- */
+/* Between neighbours of a grid that is seen from within, so that most do not touch; 0: so that none can. */
 float th_crowd_view_spacing(const th_crowd_view *crowd_view);
 
 /* ---- the error on screen ----

@@ -10,8 +10,9 @@
 
 #define FREE_RINGS   1u /* circles left free in the middle */
 #define ROOM         1.05f
-#define STREET_SHAPE 6.0 /* approximate ratio of length to width, until it is as wide as it gets */
-#define MOST_LANES   10u
+#define STREET_SHAPE 6.0  /* approximate ratio of length to width, */
+#define MOST_LANES   10u  /* until it is as wide as it gets, */
+#define MOST_LENGTH  2000 /* or so many spacings long: then it is wider */
 #define STREET_LEAST 4u   /* slots per lane */
 #define STRIDES      1.5  /* between slots along a lane, in spacings; walkers need more room */
 #define SWAY         0.3  /* largest offset from the middle of a lane, in spacings */
@@ -88,7 +89,8 @@ th_layout th_layout_make(const th_layout_desc *desc)
     layout.lane_width = layout.pace > 0 ? LANE_ROOM * spacing : spacing;
     layout.step = layout.pace > 0 ? 2 * layout.strayed + spacing : STRIDES * spacing;
     const double area = layout.step * desc->count / layout.lane_width;
-    layout.lanes = 2 * (uint32_t)fmin(fmax(1, round(sqrt(area / STREET_SHAPE) / 2)), MOST_LANES / 2);
+    const double most = fmax(MOST_LANES, layout.step * desc->count / (MOST_LENGTH * spacing));
+    layout.lanes = 2 * (uint32_t)fmin(fmax(1, round(sqrt(area / STREET_SHAPE) / 2)), ceil(most / 2));
     const uint32_t slots = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
     layout.length = (float)(slots * layout.step);
     return layout;
@@ -255,7 +257,7 @@ th_stadium th_layout_stadium(const th_layout *layout)
         s.rows++;
     for (int axis = 0; axis < 2; axis++)
         s.half[axis] = seat * (s.straight[axis] + AISLE * ((s.straight[axis] - 1) / BLOCK)) / 2;
-    s.radius = s.corner * seat * 2 / PI;
+    s.radius = s.is_one_stand ? s.depth : s.corner * seat * 2 / PI;
     return s;
 }
 

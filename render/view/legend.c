@@ -17,15 +17,15 @@ static const char *large(uint64_t number, char *text, size_t size)
     if (number < 100000)
         snprintf(text, size, "%s", th_digits_from(number).text);
     else
-        snprintf(text, size, "%.3g million", (double)number / 1e6);
+        snprintf(text, size, number < 100000000 ? "%.3g million" : "%.0f million", (double)number / 1e6);
     return text;
 }
 
-void th_crowd_view_legend(const th_crowd_view *v, th_hud *hud, float x, float bottom)
+float th_crowd_view_legend(const th_crowd_view *v, th_hud *hud, float x, float bottom)
 {
     static const char *const errors[] = {"0", "1/32", "1/16", "1/8", "1/4", "1/2", "1", "2", "4"};
     const th_crowd_view_stats *stats = &v->stats;
-    const float line = th_hud_line_px(hud), gap = line / 2;
+    const float line = th_hud_line_px(hud), gap = line / 2, height = 3.2F * line;
     char title[160], of[32], at_finest[32], labels[MOST_ITEMS][40];
     th_tint tints[MOST_ITEMS];
     uint32_t count = 0;
@@ -53,13 +53,13 @@ void th_crowd_view_legend(const th_crowd_view *v, th_hud *hud, float x, float bo
             snprintf(labels[count], sizeof *labels, "%s", errors[count]);
         }
     } else {
-        return;
+        return 0;
     }
     float width = gap;
     for (uint32_t i = 0; i < count; i++)
         width += 1.2F * line + th_hud_text_width(hud, labels[i]) + gap;
     width = fmaxf(width, th_hud_text_width(hud, title) + 2 * gap);
-    th_hud_panel(hud, x, bottom - 3.2F * line, width, 3.2F * line, panel_color);
+    th_hud_panel(hud, x, bottom - height, width, height, panel_color);
     th_hud_text(hud, x + gap, bottom - 2.8F * line, text_color, title);
     x += gap;
     for (uint32_t i = 0; i < count; i++) {
@@ -68,4 +68,5 @@ void th_crowd_view_legend(const th_crowd_view *v, th_hud *hud, float x, float bo
         th_hud_text(hud, x + 1.2F * line, bottom - 1.4F * line, text_color, labels[i]);
         x += 1.2F * line + th_hud_text_width(hud, labels[i]) + gap;
     }
+    return height;
 }

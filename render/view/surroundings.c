@@ -349,8 +349,8 @@ static void build_stadium(site *p, const th_stadium *s)
             add_tree(p, at.position[0] / u, at.position[2] / u);
     }
     for (int end = -1; end <= 1 && s->is_one_stand; end += 2)
-        box(p, end * s->half[0] / u, 0, -(s->half[1] + (front + back) / 2) / u, 0.2, top / u + 1.4, (back - front) / u,
-            0, concrete[0]);
+        box(p, end * s->half[0] / u, 0, -(s->half[1] + s->radius + (front + back) / 2) / u, 0.2, top / u + 1.4,
+            (back - front) / u, 0, concrete[0]);
     for (uint32_t i = 0; i < 80; i++) {
         if (s->is_one_stand && !(i / 20 == 2 && i % 20 < 13))
             continue;

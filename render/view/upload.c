@@ -278,8 +278,15 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *mesh, const th_uplo
     if (result != TH_OK)
         return result;
     size_t most_indices = 1;
-    for (uint32_t i = 0; i < mesh->part_count * mesh->lod_count; i++)
-        most_indices += mesh->parts[i / mesh->lod_count].lods[i % mesh->lod_count].index_count;
+    for (uint32_t l = 0; l < mesh->lod_count; l++) {
+        size_t count = 0;
+        bool repeats = l > 0;
+        for (uint32_t p = 0; p < mesh->part_count; p++) {
+            count += mesh->parts[p].lods[l].index_count;
+            repeats &= th_geometry_repeats(&mesh->parts[p], l);
+        }
+        most_indices += repeats ? 0 : count;
+    }
     uint32_t *indices = most_indices <= UINT32_MAX ? malloc(most_indices * sizeof *indices) : NULL;
     if (!indices)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %zu indices", most_indices);

@@ -146,7 +146,7 @@ const th_command th_command_table[] = {
             "Flies through a plaza, a street and a stadium of embedded humans, in a window or with --out into a\n"
             "film, and ends with a card: characters, bones posed a second, frame times, machine. With\n"
             "--count a film shows the same scenes on every machine, whatever time it takes; a window shows what\n"
-            "the machine can do. The plaza has 8 %, the street 15 % of --count, which is 1000 with a software\n"
+            "the machine can do. The plaza has 25 %, the street 30 % of --count, which is 1000 with a software\n"
             "renderer unless given.\n"
             "Escape or closing the window ends it. A film needs no display.\n"
             "\n"

@@ -88,8 +88,8 @@ void th_crowd_view_release(th_crowd_view *crowd_view,
 /* ---- drawing ---- */
 
 /* Draws what the colours of its look mean in the last frame, if they mean something: from x to the right, above
- * `bottom`. Between th_hud_begin and th_hud_end. */
-void th_crowd_view_legend(const th_crowd_view *crowd_view, th_hud *hud, float x, float bottom);
+ * `bottom`. Between th_hud_begin and th_hud_end. Returns its height. */
+float th_crowd_view_legend(const th_crowd_view *crowd_view, th_hud *hud, float x, float bottom);
 
 /* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);

@@ -71,7 +71,7 @@ static th_camera camera_at(const shot *s, const th_camera *scene, double size, d
 typedef struct card {
     uint32_t characters, threads;
     uint64_t frames;
-    double posed, pose_ms; /* people in a frame of the last shot, and how long that took; means */
+    double posed, pose_ms; /* people in a frame of this shot, and how long that took; means */
     double bones_per_s, p50_ms, p99_ms;
     char cpu[96], renderer[128];
 } card;
@@ -86,12 +86,13 @@ typedef struct demo {
     th_canvas canvas;
     th_model *model;
     th_crowd_view *crowd_views[SHOTS];
-    th_hud *hud;
+    th_hud *hud, *headline; /* headline: NULL until there is a card */
     th_frame_writer *writer;
     uint8_t *pixels;
     th_history history;
     uint64_t frames, bones, evaluate_ns;
-    uint64_t last_frames, last_evaluated, last_ns; /* of the last shot */
+    uint32_t shot;
+    uint64_t shot_frames, shot_evaluated, shot_ns; /* of this shot so far */
     bool has_card;
     card card; /* from when it is first shown */
 } demo;
@@ -154,9 +155,9 @@ static void take_figures(demo *d)
     th_context context;
     th_context_read(&context);
     card *c = &d->card;
-    const double last_frames = fmax(1, (double)d->last_frames);
-    *c = (card){.posed = (double)d->last_evaluated / last_frames,
-                .pose_ms = (double)d->last_ns / last_frames / 1e6,
+    const double frames = fmax(1, (double)d->shot_frames);
+    *c = (card){.posed = (double)d->shot_evaluated / frames,
+                .pose_ms = (double)d->shot_ns / frames / 1e6,
                 .characters = d->most,
                 .threads = th_jobs_threads(th_crowd_view_get_parts(d->crowd_views[SHOTS - 1]).jobs),
                 .frames = d->frames,
@@ -187,18 +188,21 @@ static void write_card(const card *c, char *text, size_t size)
 
 /* ---- frames ---- */
 
-/* The name of the scene at the bottom, or the card in the middle. */
+/* The name of the scene at the bottom, or the card. */
 static th_result draw_hud(demo *d, const shot *s, th_error *err)
 {
     const th_rgba dark = {14, 18, 24, 216}, light = {240, 242, 244, 255}, warm = {255, 196, 110, 255};
     const float canvas_width = (float)d->canvas.width, canvas_height = (float)d->canvas.height;
     const float px = roundf(fminf(fmaxf(canvas_height / 36, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX));
-    th_result result = th_hud_set_text_px(d->hud, d->has_card ? TRIAL_PX : px, err);
+    th_result result = th_hud_set_text_px(d->hud, px, err);
     char text[512], headline[96];
     write_headline(&d->card, headline, sizeof headline);
-    if (result == TH_OK && d->has_card) { /* as large as fits */
-        const float fits = TRIAL_PX * 0.9F * canvas_width / th_hud_text_width(d->hud, headline);
-        result = th_hud_set_text_px(d->hud, fminf(fmaxf(fits, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX), err);
+    if (result == TH_OK && d->has_card && !d->headline) { /* as large as fits */
+        result = th_hud_create(d->gl, TRIAL_PX, &d->headline, err);
+        const float fits =
+            result == TH_OK ? TRIAL_PX * 0.9F * canvas_width / th_hud_text_width(d->headline, headline) : 0;
+        if (result == TH_OK)
+            result = th_hud_set_text_px(d->headline, fmaxf(fminf(fits, canvas_height / 10), TH_HUD_MIN_TEXT_PX), err);
     }
     if (result != TH_OK)
         return result;
@@ -206,13 +210,11 @@ static th_result draw_hud(demo *d, const shot *s, th_error *err)
     th_hud_begin(d->hud, d->canvas.width, d->canvas.height);
     if (d->has_card) {
         write_card(&d->card, text, sizeof text);
-        const float line = th_hud_line_px(d->hud), top = 0.62F * canvas_height;
+        const float line = th_hud_line_px(d->headline), top = 0.62F * canvas_height;
         th_hud_panel(d->hud, -line, top, canvas_width + 2 * line, canvas_height - top + line, dark);
-        th_hud_text(d->hud, 0.05F * canvas_width, top + 0.5F * line, warm, headline);
-        th_hud_end(d->hud);
-        result = th_hud_set_text_px(d->hud, px, err);
-        th_hud_begin(d->hud, d->canvas.width, d->canvas.height);
         th_hud_text(d->hud, 0.05F * canvas_width, top + 2.2F * line, light, text);
+        th_hud_begin(d->headline, d->canvas.width, d->canvas.height);
+        th_hud_text(d->headline, 0.05F * canvas_width, top + 0.5F * line, warm, headline);
     } else {
         snprintf(text, sizeof text, "%s, %s characters", th_layout_name(s->scene),
                  th_digits_from(characters_of(s, d->most)).text);
@@ -221,7 +223,9 @@ static th_result draw_hud(demo *d, const shot *s, th_error *err)
         th_hud_text(d->hud, 2 * px, canvas_height - 2.5F * px, light, text);
     }
     th_hud_end(d->hud);
-    return result;
+    if (d->has_card)
+        th_hud_end(d->headline);
+    return TH_OK;
 }
 
 static double length_s(const demo *d)
@@ -260,11 +264,12 @@ static th_result draw_frame(demo *d, double part, double time_s, th_error *err)
     th_history_add(&d->history, ms);
     d->bones += stats.bones;
     d->evaluate_ns += stats.evaluate_ns;
-    if (s + 1 == SHOTS) {
-        d->last_frames++;
-        d->last_evaluated += stats.evaluated;
-        d->last_ns += stats.evaluate_ns;
-    }
+    if (d->shot != s)
+        d->shot_frames = d->shot_evaluated = d->shot_ns = 0;
+    d->shot = s;
+    d->shot_frames++;
+    d->shot_evaluated += stats.evaluated;
+    d->shot_ns += stats.evaluate_ns;
     d->frames++;
     return result;
 }
@@ -275,7 +280,7 @@ static th_result make_film(demo *d, th_error *err)
     uint32_t frame = 0;
     th_result result = TH_OK;
     th_progress_begin();
-    for (; frame < count && result == TH_OK && !th_interrupt_is_requested(); frame++) {
+    for (; frame < count && result == TH_OK && !(frame > 0 && th_interrupt_is_requested()); frame++) {
         result = draw_frame(d, count > 1 ? (double)frame / (count - 1) : 1, frame / d->file.frames_per_s, err);
         if (result == TH_OK)
             result = th_frame_writer_add(d->writer, d->pixels, err);
@@ -357,7 +362,7 @@ int th_command_demo(const th_options *o, th_run *run)
     if (result == TH_OK)
         result = th_gl_check(d.gl, "while the crowd was drawn", &err);
     int code = result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
-    if (result == TH_OK && th_interrupt_is_requested())
+    if (result == TH_OK && th_interrupt_is_requested() && (!is_film(&d) || d.frames < d.file.frame_count))
         code = th_interrupt_code();
     if (code == TH_EXIT_GOOD && !d.has_card)
         take_figures(&d); /* left early */
@@ -365,6 +370,7 @@ int th_command_demo(const th_options *o, th_run *run)
         code = th_output_write(run, &o->output, write_demo, &d);
     free(d.pixels);
     th_frame_writer_abandon(d.writer);
+    th_hud_destroy(d.headline);
     th_hud_destroy(d.hud);
     for (uint32_t s = 0; s < SHOTS; s++)
         th_crowd_view_destroy(d.crowd_views[s]);

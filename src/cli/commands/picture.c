@@ -54,14 +54,10 @@ th_result th_film_end(th_frame_writer **writer, const th_frame_writer_desc *film
 {
     th_frame_writer *from = *writer;
     *writer = NULL;
-    if (added == 0)
-        th_complain("interrupted before the first frame");
-    else if (added < film->frame_count)
+    const th_result result = th_frame_writer_close(from, err);
+    if (result == TH_OK && added < film->frame_count)
         th_complain("interrupted: %s has the first %u of %u frames", film->path, added, film->frame_count);
-    if (added > 0)
-        return th_frame_writer_close(from, err);
-    th_frame_writer_abandon(from);
-    return TH_OK;
+    return result;
 }
 
 void th_complain_of_meshes(const th_crowd_view *crowd_view)

@@ -42,6 +42,7 @@ static void draw_legend(rendering *r)
 {
     if (!r->hud)
         return;
+    th_crowd_view_await_stats(r->crowd_view);
     th_target_bind_resolved(r->picture.target);
     th_hud_begin(r->hud, r->file.width, r->file.height);
     th_crowd_view_legend(r->crowd_view, r->hud, 0, (float)r->file.height);
@@ -119,8 +120,10 @@ static th_result draw_frames(rendering *r, th_error *err)
     uint32_t frame = 0;
     th_aim aim;
     th_result result = r->options->target ? th_aim_at(r->options->target, r->crowd_view, &aim, err) : TH_OK;
+    if (count > 1)
+        th_interrupt_begin();
     th_progress_begin();
-    for (; frame < count && result == TH_OK && !th_interrupt_is_requested(); frame++) {
+    for (; frame < count && result == TH_OK && !(frame > 0 && th_interrupt_is_requested()); frame++) {
         th_camera camera = start;
         if (r->options->target)
             th_aim_camera(&aim, r->crowd_view, from->start_s + frame / r->file.frames_per_s,
@@ -313,7 +316,6 @@ int th_command_render(const th_options *o, th_run *run)
     r.file.height = o->picture.height;
     if (th_frame_writer_check(&r.file, &err) != TH_OK) /* can fail only because of the options */
         return th_refuse("%s", err.text);
-    th_interrupt_begin();
     uint32_t width, height;
     th_frame_writer_size(&r.file, &width, &height);
     if (width != r.file.width || height != r.file.height)
@@ -343,12 +345,10 @@ int th_command_render(const th_options *o, th_run *run)
     if (result == TH_OK)
         result = draw_frames(&r, &err);
     th_tracer_next(r.tracer, "finish");
-    int code = result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
-    if (result == TH_OK && r.file.frame_count > 0)
-        code = th_output_write(run, &o->output, write_rendering, &r);
+    int code = result == TH_OK ? th_output_write(run, &o->output, write_rendering, &r) : th_fail_with(&err);
     if (r.is_wrong)
         code = TH_EXIT_CHECK;
-    else if (result == TH_OK && th_interrupt_is_requested())
+    else if (result == TH_OK && r.file.frame_count < o->render.frame_count)
         code = th_interrupt_code();
     if (code == TH_EXIT_GOOD && of_levels(&r, r.drawn) == 0) {
         th_complain("nothing is drawn: the camera sees no character");

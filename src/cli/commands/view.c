@@ -336,7 +336,7 @@ static void draw_frame(viewer *v)
     } else if (view->crowd_view && !v->hides_hud) {
         th_view_hud_statistics(view);
         view->bottom = th_view_hud_buttons(view, controls->cursor, &controls->hotspots);
-        th_crowd_view_legend(view->crowd_view, view->hud, 0, (float)view->height - view->bottom);
+        view->bottom += th_crowd_view_legend(view->crowd_view, view->hud, 0, (float)view->height - view->bottom);
     }
     if (now_s() < v->message_until_s && !v->takes_screenshot)
         th_view_hud_message(view, v->message);

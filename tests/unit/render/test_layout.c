@@ -368,6 +368,14 @@ CHECK(layout, fills_the_street_evenly)
     }
 }
 
+CHECK(layout, grows_longer_then_wider)
+{
+    const th_layout many = layout_of(TH_LAYOUT_STREET, 10000), most = layout_of(TH_LAYOUT_STREET, 1000000);
+    cr_expect_eq(many.lanes, 10);
+    cr_expect(most.lanes > 10 && (double)most.length < 3100 * (double)most.desc.spacing, "%u lanes, %g long",
+              most.lanes, (double)most.length);
+}
+
 /* Few begin in the middle, not where the lanes do. */
 CHECK(layout, begins_in_the_middle_of_the_street)
 {
