@@ -14,11 +14,12 @@
 #define DEGREE (PI / 180)
 #define FULL   0.94F /* part of the picture that the crowd may fill */
 #define GROUND 24    /* extent of the ground, in radii of the crowd; */
+#define HAZE   6     /* fog begins at so many distances of what is looked at, or behind the crowd */
 #define SEEN   400   /* in a scene, which may be a long street, at most in so many metres */
 
 /* A camera at the corner of so many, at this height in theirs; and how steeply it looks at what is ahead, at least */
 enum { CROWD = 36, SAMPLE = 256 };
-#define EYE        1.5F
+#define EYE        1.6F /* for 100; higher above more */
 #define CORNER     1.7F
 #define LEAST_SINE 0.05F
 #define STEEP_DEG  40 /* from where on it is to see all */
@@ -107,10 +108,15 @@ static float reach_of(const th_crowd_view *v, uint32_t instance)
     return locomotion->reach * locomotion->scale;
 }
 
+bool th_crowd_view_is_close(const th_crowd_view_desc *desc)
+{
+    return !(desc->zoom > 0) || (desc->surroundings && th_surroundings_has(desc->layout));
+}
+
 float th_crowd_view_spacing(const th_crowd_view *v)
 {
     float widest = 0;
-    if (v->desc.layout != TH_LAYOUT_GRID || v->desc.zoom > 0)
+    if (!th_crowd_view_is_close(&v->desc))
         return 0;
     for (uint32_t m = 0; m < v->desc.model_count; m++)
         widest = fmaxf(widest, usual(v, m, reach_of, FAR_REACHING));
@@ -121,14 +127,16 @@ float th_crowd_view_spacing(const th_crowd_view *v)
  * beyond the picture on all sides. */
 static th_camera stand_at_corner(const th_crowd_view *v)
 {
-    const float height = usual(v, TH_NO_INDEX, top_of, 0.5F), eye_y = EYE * height;
+    const float height = usual(v, TH_NO_INDEX, top_of, 0.5F), more = log10f((float)v->scene->instance_count / 100),
+                eye_y = EYE * height * (1 + 0.2F * fmaxf(more, 0));
     const float outermost = th_layout_grid_half(&v->layout) / v->layout.desc.spacing; /* row */
     const float half = (outermost - (outermost < 6 ? 0 : 1)) * v->layout.desc.spacing;
+    const float outside = outermost < 10 ? 1 : 1 + v->layout.desc.spacing / half; /* of half, by a row */
     float right[3], up[3], forward[3];
     th_camera camera = turned(v);
     th_camera_axes(&camera, right, up, forward);
-    const float eye[3] = {half * fminf(fmaxf(CORNER * sinf(camera.yaw_rad), -1), 1), eye_y,
-                          half * fminf(fmaxf(CORNER * cosf(camera.yaw_rad), -1), 1)};
+    const float eye[3] = {half * fminf(fmaxf(CORNER * sinf(camera.yaw_rad), -outside), outside), eye_y,
+                          half * fminf(fmaxf(CORNER * cosf(camera.yaw_rad), -outside), outside)};
     camera.distance = (eye_y - height / 2) / fmaxf(sinf(camera.pitch_rad), LEAST_SINE);
     for (int i = 0; i < 3; i++)
         camera.target[i] = eye[i] + camera.distance * forward[i];
@@ -208,7 +216,7 @@ static stage begin_stages(th_crowd_view *v, double time_s, const th_camera *came
     const th_sphere all = th_layout_bounds(&v->layout);
     const float aspect = (float)width / (float)height;
     const float near = fminf(all.radius, (v->surroundings ? 4 : 2) * camera->distance); /* houses are high */
-    const float clear = fmaxf(clear_of(v), camera->distance / 4); /* fog starts behind the crowd */
+    const float clear = fmaxf(fminf(clear_of(v), HAZE * camera->distance), camera->distance / 4);
     v->view = (th_view){
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},
         .shadow_radius = near,

@@ -16,6 +16,7 @@
 
 /* Keeps random numbers apart from the crowd's of the same seed. */
 #define STAY_SALT 0x73746179u
+#define LOOSENESS 0.12F /* of a crowd that need not be comparable */
 
 /* A blend of poses may reach a little farther than each of them. A guess, not a bound: a character beyond it may vanish
  * at the edge of the picture. */
@@ -370,7 +371,7 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        th_layout_is_for_standing(a->layout) == th_layout_is_for_standing(b->layout) &&
                        (kind == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
-    const bool places = scene && a->layout == b->layout && (a->zoom > 0) == (b->zoom > 0);
+    const bool places = scene && a->layout == b->layout && th_crowd_view_is_close(a) == th_crowd_view_is_close(b);
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
@@ -474,6 +475,7 @@ static th_result prepare(th_crowd_view *v, th_error *err)
                                                  .motions = v->motions,
                                                  .count = v->scene->instance_count,
                                                  .spacing = th_crowd_view_spacing(v),
+                                                 .looseness = th_crowd_view_spacing(v) > 0 ? LOOSENESS : 0,
                                                  .scale_spread = 0.06F});
     if (!v->behaviour && v->plays.kind != TH_BEHAVIOUR_NONE) {
         const uint32_t count = v->scene->instance_count;

@@ -143,7 +143,10 @@ struct th_crowd_view {
     th_crowd_renderer *renderer;
 };
 
-/* Between neighbours of a grid that is seen from within, so that most do not touch; 0: so that none can. */
+/* A crowd that is seen from within, or in a scene, stands closer; others stay comparable. */
+bool th_crowd_view_is_close(const th_crowd_view_desc *desc);
+
+/* Between neighbours of a close crowd, so that most do not touch; 0: so that none can. */
 float th_crowd_view_spacing(const th_crowd_view *crowd_view);
 
 /* ---- the error on screen ----

@@ -10,6 +10,7 @@
 
 #define FREE_RINGS   1u /* circles left free in the middle */
 #define ROOM         1.05f
+#define TURNS        3.0  /* radians for a looseness of 1 */
 #define STREET_SHAPE 6.0  /* approximate ratio of length to width, */
 #define MOST_LANES   10u  /* until it is as wide as it gets, */
 #define MOST_LENGTH  2000 /* or so many spacings long: then it is wider */
@@ -24,7 +25,7 @@
 #define SHORTEST     0.8  /* the shortest such wave, in lengths of the longest */
 
 /* Streams of random numbers. SALT keeps them apart from the crowd's streams of the same seed. */
-enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE, RANDOM_WAVE, RANDOM_TURN };
+enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE, RANDOM_WAVE, RANDOM_TURN, RANDOM_X, RANDOM_Z };
 #define LANE_SALT 0x6C616E65u
 #define SALT      0x6C61796F7574u
 
@@ -121,9 +122,10 @@ static void place_in_grid(const th_layout *layout, uint32_t i, th_instance_trans
         x = corners[at / side][0];
         z = corners[at / side][1];
     }
-    out->position[0] = (float)(x * (double)layout->desc.spacing);
-    out->position[2] = (float)(z * (double)layout->desc.spacing);
-    out->heading_rad = 0;
+    const double loose = (double)layout->desc.looseness, spacing = (double)layout->desc.spacing;
+    out->position[0] = (float)((x + loose * random_signed(layout, i, RANDOM_X)) * spacing);
+    out->position[2] = (float)((z + loose * random_signed(layout, i, RANDOM_Z)) * spacing);
+    out->heading_rad = (float)(TURNS * loose * random_signed(layout, i, RANDOM_TURN));
 }
 
 float th_layout_grid_half(const th_layout *layout)
@@ -168,7 +170,7 @@ static const uint8_t first_member[GROUPS + 1] = {0, 3, 5, 9, 10, 12, 17, 20, 21,
 #define GROUP_ROOM  1.27 /* groups lie on a spiral of seeds in a sunflower, at least 1.7 of this apart, in spacings */
 #define CLOSE       0.8  /* between neighbours in a group, in spacings */
 #define GOLDEN_TURN 2.39996322972865332
-#define FREE_GROUPS 12u /* that would have room in the free area */
+#define FREE_GROUPS 20u /* that would have room in the free area */
 
 static double group_distance(const th_layout *layout, uint32_t group)
 {
@@ -502,7 +504,7 @@ th_sphere th_layout_bounds(const th_layout *layout)
     } else if (layout->desc.kind == TH_LAYOUT_RING) {
         extent = circle_of(last + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1)) * spacing;
     } else {
-        extent = square_ring(last) * spacing * sqrt(2);
+        extent = (square_ring(last) + (double)layout->desc.looseness) * spacing * sqrt(2);
     }
     const double radius = hypot((layout->desc.count > 0 ? extent : 0) + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};

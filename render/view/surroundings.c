@@ -354,7 +354,7 @@ static void build_stadium(site *p, const th_stadium *s)
     for (uint32_t i = 0; i < 80; i++) {
         if (s->is_one_stand && !(i / 20 == 2 && i % 20 < 13))
             continue;
-        const th_stadium_place at = th_stadium_at(s, back + thick, i / 20, (i % 20 + 0.5) * 3 / 20 - 1);
+        const th_stadium_place at = th_stadium_at(s, back + thick + 0.2 * u, i / 20, (i % 20 + 0.5) * 3 / 20 - 1);
         cone(&(site){p->shape, .unit = 1}, at.position[0], 0, at.position[2], 0.16 * u, 0.16 * u, low, 6, iron);
     }
     /* Half the length and half the width of the pitch, with a border before the stands; and goals, for one of 105 m. */
@@ -447,17 +447,19 @@ void th_surroundings_frame(const th_layout *layout, double unit, double zoom, th
     if (layout->desc.kind == TH_LAYOUT_STREET) { /* among the first of them, where they come */
         at[0] = -0.25 * layout->lanes * layout->lane_width;
         at[1] = 1.2 * unit;
-        at[2] = (double)layout->length / 2 - 14 * unit;
+        at[2] = (double)layout->length / 2 - 20 * unit;
         distance = 15 * unit;
     } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
         at[1] = 2 * unit;
         distance = fmin(fmax(12 * unit, 0.6 * (double)th_layout_plaza_radius(layout)), 30 * unit);
     } else {
         const th_stadium stadium = th_layout_stadium(layout);
-        const double deep = stadium.rows * stadium.depth; /* looks along a stand, from over the pitch */
-        at[0] = -0.6 * stadium.half[0];
+        /* Looks along the stand opposite, from over the pitch. */
+        const double deep = stadium.rows * stadium.depth, yaw = (double)camera->yaw_rad;
+        const double side = cos(yaw) < -0.01 && !stadium.is_one_stand ? 1 : -1;
+        at[0] = (sin(yaw) < -0.01 ? 0.6 : -0.6) * stadium.half[0];
         at[1] = stadium.base + 0.35 * stadium.rows * stadium.rise;
-        at[2] = -(stadium.half[1] + stadium.radius + 0.15 * deep);
+        at[2] = side * (stadium.half[1] + stadium.radius + 0.15 * deep);
         distance = stadium.half[0] + stadium.radius;
     }
     for (int i = 0; i < 3; i++)

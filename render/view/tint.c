@@ -10,7 +10,7 @@ th_tint th_tint_instance(uint32_t instance)
     const uint32_t hash = (instance + 1) * 2654435761u;
     th_tint tint = {{0, 0, 0, 150}};
     for (int k = 0; k < 3; k++)
-        tint.rgba[k] = (uint8_t)(170 + (hash >> (8 * k + 4)) % 86);
+        tint.rgba[k] = (uint8_t)(200 + (hash >> (8 * k + 4)) % 56);
     return tint;
 }
 

@@ -54,6 +54,7 @@ typedef struct th_layout_desc {
     const th_instance_motion *motions; /* [count] */
     uint32_t count;                    /* characters; may be 0 */
     float spacing;      /* between neighbours, scene units; 0: the smallest at which standing characters do not touch */
+    float looseness;    /* of a grid: how far characters stand from their places, in spacings; they turn, too */
     float scale_spread; /* largest relative difference in size, up and down; below 1 */
 } th_layout_desc;
 
