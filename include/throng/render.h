@@ -337,11 +337,11 @@ const char *th_crowd_view_fallback(const th_crowd_view *crowd_view);
 
 /* With surroundings: a camera with the desc's angles that the scene fills, whatever its crowd, nearer by the zoom.
  * Without, and of zoom 0: above the heads at that corner of a grid from which the angles look, so that the crowd goes
- * on beyond the picture. Such a grid, and scenes, are closer than a grid of another
- * zoom, in which nobody can touch a neighbour, and looser. Otherwise, of fewer than 36, or looking down at 40 degrees
- * and more: centred on the crowd at its start time, nearer by the zoom. It sees the whole crowd from then on for
- * shown_s, which may be 0 or infinite: a clip that carries its character away is followed no farther. Visits every
- * character, so it is too slow for every frame. */
+ * on beyond the picture. Such a grid, and scenes, are closer and looser than a grid of another zoom, in which nobody
+ * can touch a neighbour. Otherwise, of fewer than 36, or looking down at 40 degrees and more: centred on the crowd at
+ * its start time, nearer by the zoom. It sees the whole crowd from then on for shown_s, which may be 0 or infinite: a
+ * clip that carries its character away is followed no farther. Visits every character, so it is too slow for every
+ * frame. */
 th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, double shown_s);
 
 /* Sets near and far to enclose the ground and everything on it: for a camera that was moved. */

@@ -191,7 +191,8 @@ static int open_scratch(const char *path)
     "-vf", "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p", "-colorspace", "bt709", "-color_primaries",     \
         "bt709", "-color_trc", "iec61966-2-1", "-color_range", "tv"
 
-/* Quality settings at which the difference to the original is hardly visible; of a WebP, which is for a page, is small. */
+/* Quality settings at which the difference to the original is hardly visible; of a WebP, which is for a page, is small.
+ */
 static const char *const ENCODERS[][24] = {
     [MP4] = {BT709, "-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"},
     [MKV] = {BT709, "-c:v", "libx264", "-crf", "18", "-f", "matroska"},
