@@ -95,8 +95,9 @@ def changes_the_count_by_keys(page, server):
     check(comes(lambda: server.state()['crowd']['characters'] == 90), 'Enter applies the count')
 
 
+# It shows one by itself, as the few characters leave the workers idle.
 def draws_a_picture(page):
-    page.value('document.querySelector("#live").click()')
+    page.until('document.querySelector("#live").checked', 'a picture is asked for')
     page.until('document.querySelector("#picture img").naturalWidth > 0 && !document.querySelector("#picture img").hidden',
                'a picture appears')
     page.value('document.querySelector("#live").click()')
