@@ -52,7 +52,7 @@ static float clear_of(const th_crowd_view *v)
 
 void th_crowd_view_desc_set_scene(th_crowd_view_desc *desc, th_layout_kind kind)
 {
-    static const double degrees[TH_LAYOUT_COUNT][2] = {[TH_LAYOUT_GRID] = {38, 14},
+    static const double degrees[TH_LAYOUT_COUNT][2] = {[TH_LAYOUT_GRID] = {-24, 14},
                                                        [TH_LAYOUT_RING] = {25, 18},
                                                        [TH_LAYOUT_STREET] = {14, 7},
                                                        [TH_LAYOUT_PLAZA] = {28, 8},

@@ -123,6 +123,7 @@ static void place_in_grid(const th_layout *layout, uint32_t i, th_instance_trans
         z = corners[at / side][1];
     }
     const double loose = (double)layout->desc.looseness, spacing = (double)layout->desc.spacing;
+    x += loose > 0 && (int64_t)z % 2 != 0 ? 0.5 : 0; /* no aisles */
     out->position[0] = (float)((x + loose * random_signed(layout, i, RANDOM_X)) * spacing);
     out->position[2] = (float)((z + loose * random_signed(layout, i, RANDOM_Z)) * spacing);
     out->heading_rad = (float)(TURNS * loose * random_signed(layout, i, RANDOM_TURN));
@@ -504,7 +505,7 @@ th_sphere th_layout_bounds(const th_layout *layout)
     } else if (layout->desc.kind == TH_LAYOUT_RING) {
         extent = circle_of(last + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1)) * spacing;
     } else {
-        extent = (square_ring(last) + (double)layout->desc.looseness) * spacing * sqrt(2);
+        extent = (square_ring(last) + (layout->desc.looseness > 0 ? 1 : 0)) * spacing * sqrt(2);
     }
     const double radius = hypot((layout->desc.count > 0 ? extent : 0) + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};

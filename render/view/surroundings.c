@@ -161,7 +161,7 @@ static void add_tree(site *p, double x, double z)
 {
     const double high = between(p, 4.6, 6.4), green = between(p, 0.85, 1.15);
     const th_paint leaves = TH_PAINT((uint8_t)(74 * green), (uint8_t)(104 * green), 48);
-    cone(p, x, 0, z, 0.17, 0.11, 0.6 * high, 7, bark);
+    cone(p, x, 0, z, 0.17, 0.11, 0.8 * high, 7, bark);
     ball(p, x, high, z, 0.30 * high, leaves);
     ball(p, x + 0.17 * high, 0.82 * high, z + 0.1 * high, 0.2 * high, leaves);
     ball(p, x - 0.14 * high, 0.80 * high, z - 0.13 * high, 0.21 * high, leaves);
@@ -221,8 +221,9 @@ static void build_street(const th_layout *layout, site *p)
     p->shape->ground[2] = (float)((double)layout->length / 2 + BEYOND * p->unit);
     for (int side = -1; side <= 1; side += 2) {
         for (double z = -end, wide; z < end; z += wide) {
-            wide = 2.5 * floor(between(p, 4, 7.99));
-            add_house(p, side * front, z + wide / 2, wide, 3.3 * floor(between(p, 3, 6.6)), -side * PI / 2);
+            wide = 2.5 * floor(between(p, 4, 7.99)); /* lower where they would darken a narrow street */
+            add_house(p, side * front, z + wide / 2, wide, 3.3 * floor(between(p, 3, front < 11 ? 4.6 : 6.6)),
+                      -side * PI / 2);
         }
         for (double x = -front - CORNER, wide; x < front + CORNER; x += wide) { /* those across the ends */
             wide = 2.5 * floor(between(p, 4, 7.99));
@@ -278,9 +279,10 @@ static void build_plaza(const th_layout *layout, site *p)
 
 /* ---- stadium ---- */
 
-#define WALL   0.95 /* height of the wall in front of the first row above its floor, in rises */
-#define CANOPY 7.0  /* height of the roof above the last row, m */
-#define TREES  12u  /* on each side without a stand */
+#define WALL    0.95 /* height of the wall in front of the first row above its floor, in rises */
+#define CANOPY  4.5  /* height of the roof above the last row, m */
+#define PILLARS 10u  /* of the roof, on each side */
+#define TREES   12u  /* on each side without a stand */
 
 /* A strip around the whole stadium between two curves, each at a distance behind the first row and at a height. */
 typedef struct strip {
@@ -335,6 +337,7 @@ static void build_stadium(site *p, const th_stadium *s)
     const double in = back - fmin(0.45 * back, 9 * u), out = back + 2 * u, low = top + CANOPY * u, rim = 0.6 * u;
     const strip strips[] = {{{front, front}, {0, wall}, INWARDS, 6, boards, true},
                             {{front, front + thick}, {wall, wall}, UPWARDS, 1, concrete, true},
+                            {{front + thick, front + thick}, {0, wall}, OUTWARDS, 1, concrete, true},
                             {{back, back}, {top, top + 1.4 * u}, INWARDS, 1, concrete, false},
                             {{back + thick, back + thick}, {0, top + 1.4 * u}, OUTWARDS, 1, dark, false},
                             {{in, out}, {low + 0.9 * u, low}, DOWNWARDS, 1, dark, false},
@@ -351,10 +354,11 @@ static void build_stadium(site *p, const th_stadium *s)
     for (int end = -1; end <= 1 && s->is_one_stand; end += 2)
         box(p, end * s->half[0] / u, 0, -(s->half[1] + s->radius + (front + back) / 2) / u, 0.2, top / u + 1.4,
             (back - front) / u, 0, concrete[0]);
-    for (uint32_t i = 0; i < 80; i++) {
-        if (s->is_one_stand && !(i / 20 == 2 && i % 20 < 13))
+    for (uint32_t i = 0; i < 4 * PILLARS; i++) {
+        if (s->is_one_stand && !(i / PILLARS == 2 && 3 * (i % PILLARS) < 2 * PILLARS))
             continue;
-        const th_stadium_place at = th_stadium_at(s, back + thick + 0.2 * u, i / 20, (i % 20 + 0.5) * 3 / 20 - 1);
+        const th_stadium_place at =
+            th_stadium_at(s, back + thick + 0.2 * u, i / PILLARS, (i % PILLARS + 0.5) * 3 / PILLARS - 1);
         cone(&(site){p->shape, .unit = 1}, at.position[0], 0, at.position[2], 0.16 * u, 0.16 * u, low, 6, iron);
     }
     /* Half the length and half the width of the pitch, with a border before the stands; and goals, for one of 105 m. */
@@ -445,10 +449,11 @@ void th_surroundings_frame(const th_layout *layout, double unit, double zoom, th
 {
     double at[3] = {0}, distance = 0;
     if (layout->desc.kind == TH_LAYOUT_STREET) { /* among the first of them, where they come */
-        at[0] = -0.25 * layout->lanes * layout->lane_width;
+        const double half = (layout->lanes / 2 + 1.0) * layout->lane_width, aside = fabs(sin((double)camera->yaw_rad));
+        at[0] = (sin((double)camera->yaw_rad) < -0.01 ? 0.5 : -0.5) * half;
         at[1] = 1.2 * unit;
         at[2] = (double)layout->length / 2 - 20 * unit;
-        distance = 15 * unit;
+        distance = fmin(15 * unit, 1.5 * half / fmax(aside, 0.01)); /* not into the houses */
     } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
         at[1] = 2 * unit;
         distance = fmin(fmax(12 * unit, 0.6 * (double)th_layout_plaza_radius(layout)), 30 * unit);

@@ -40,7 +40,7 @@ Test(options, take_the_camera_of_a_scene_unless_it_is_given)
     cr_expect(given.layout == TH_LAYOUT_STREET && given.surroundings && scene.zoom == 1);
     cr_expect(given.yaw_deg == 3 && given.zoom == 2 && given.pitch_deg == scene.pitch_deg && scene.yaw_deg != 3);
     cr_assert(parse("view"));
-    cr_expect(options.crowd.layout == TH_LAYOUT_GRID && options.crowd.yaw_deg == 38 && options.crowd.zoom == 0);
+    cr_expect(options.crowd.layout == TH_LAYOUT_GRID && options.crowd.yaw_deg == -24 && options.crowd.zoom == 0);
     cr_assert(parse("stress --draw"));
     cr_expect(options.crowd.yaw_deg == 25 && options.crowd.pitch_deg == 60 && options.crowd.zoom == 1);
 }
@@ -92,9 +92,9 @@ static void expect_path(const double from[3], const double to[3])
 Test(options, take_where_the_camera_is_and_flies_to)
 {
     cr_assert(parse("render"));
-    expect_path((double[]){38, 14, 0}, (double[]){38, 14, 0});
+    expect_path((double[]){-24, 14, 0}, (double[]){-24, 14, 0});
     cr_assert(parse("render --camera ,,2"));
-    expect_path((double[]){38, 14, 2}, (double[]){38, 14, 2});
+    expect_path((double[]){-24, 14, 2}, (double[]){-24, 14, 2});
     cr_assert(parse("view --camera -90"));
     expect_path((double[]){-90, 14, 0}, (double[]){-90, 14, 0});
     cr_assert(parse("render --camera 10,20,1:-90,10.5,4"));
