@@ -15,6 +15,8 @@
 #include <string.h>
 
 /* Keeps random numbers apart from the crowd's of the same seed. */
+#define IDLE_SALT 0x69646C65u
+#define IDLERS    0.7 /* of those who stand about in a street or a plaza */
 #define STAY_SALT 0x73746179u
 #define LOOSENESS 0.12F /* of a crowd that need not be comparable */
 
@@ -214,6 +216,19 @@ static bool suits(const th_crowd_view *v, uint32_t model, uint32_t clip)
     return of->suits_crowds && !(th_layout_is_for_standing(v->desc.layout) && of->speed != 0);
 }
 
+/* The clip that is called idle, by the shortest such name; TH_NO_INDEX if none that stands is. */
+static uint32_t idle_of(const th_crowd_view *v, uint32_t model)
+{
+    const th_model *of = v->desc.models[model];
+    uint32_t idle = TH_NO_INDEX;
+    for (uint32_t c = 0; c < of->clip_count; c++)
+        if (suits(v, model, c) && v->locomotions[v->first_locomotion[model] + c].speed == 0 &&
+            strcasestr(of->clips[c].name, "idle") &&
+            (idle == TH_NO_INDEX || strlen(of->clips[c].name) < strlen(of->clips[idle].name)))
+            idle = c;
+    return idle;
+}
+
 static th_result make_scene(th_crowd_view *v, th_error *err)
 {
     const th_crowd_view_desc *d = &v->desc;
@@ -234,6 +249,10 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
     v->motions = calloc((size_t)scene->instance_count + 1, sizeof *v->motions);
     if (!v->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
+    const bool are_about = d->surroundings && (d->layout == TH_LAYOUT_STREET || d->layout == TH_LAYOUT_PLAZA);
+    uint32_t idle[TH_CROWD_VIEW_MAX_MODELS];
+    for (uint32_t m = 0; m < d->model_count; m++)
+        idle[m] = are_about ? idle_of(v, m) : TH_NO_INDEX;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         th_spawn *instance = &scene->instances[i];
         const uint32_t clips = d->models[instance->model]->clip_count;
@@ -249,6 +268,12 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
             while (!suits(v, instance->model, instance->clip) || which-- > 0)
                 instance->clip++;
         }
+        /* Of those who stand about most do nothing else: there is nothing to cheer at. */
+        const bool stands =
+            instance->clip < clips && v->locomotions[v->first_locomotion[instance->model] + instance->clip].speed == 0;
+        if (is_mixed && stands && idle[instance->model] != TH_NO_INDEX &&
+            th_random_unit(d->seed ^ IDLE_SALT, i) < IDLERS)
+            instance->clip = idle[instance->model];
         const uint32_t way = v->routines[instance->model] ? clips + 1 : instance->clip < clips ? instance->clip : clips;
         const th_appearances *appearances = appearances_of(v, i);
         v->motions[i] = (th_instance_motion){

@@ -219,6 +219,25 @@ CHECK(crowd_view, stands_closer_where_it_is_seen_from_within)
     cr_expect(apart[0] < 0.95 * apart[1] && apart[0] > 0.5 * apart[1], "%g and %g", apart[0], apart[1]);
 }
 
+CHECK(crowd_view, most_stand_idle_where_there_is_nothing_to_cheer_at)
+{
+    const uint32_t idle = th_clip_find(s.human, "idle");
+    for (int n = 0; n < 2; n++) {
+        th_crowd_view_desc desc = s.desc;
+        desc.layout = n == 0 ? TH_LAYOUT_PLAZA : TH_LAYOUT_STADIUM;
+        desc.surroundings = true;
+        desc.count = 300;
+        desc.clips[0] = TH_NO_INDEX;
+        th_crowd_view *crowd_view = complete(&desc);
+        const th_scene *scene = th_crowd_view_get_parts(crowd_view).scene;
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < desc.count; i++)
+            count += scene->instances[i].clip == idle;
+        cr_expect(n == 0 ? count > 180 : count < 120, "%u of 300 in a %s", count, th_layout_name(desc.layout));
+        th_crowd_view_release(crowd_view, shown_base);
+    }
+}
+
 CHECK(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
     th_crowd_view *crowd_view;
