@@ -755,7 +755,7 @@ static bool add_drawn(const th_crowd_renderer *r, const draw_call *call, th_draw
     th_drawn one = {.mesh = call->mesh, .shadow_only = call->shadow_only, .finest = is_any ? 0 : TH_NO_INDEX};
     one.coarsest = is_any ? TH_RENDER_MESH_LODS : TH_NO_INDEX;
     for (uint32_t lod = TH_RENDER_MESH_LODS; !is_any && lod-- > 0;) {
-        const th_render_mesh_lod *has = &upload->parts[0].lods[lod < upload->lod_count ? lod : upload->lod_count - 1];
+        const th_render_mesh_lod *has = &upload->parts[0].lods[th_upload_level(upload, lod)];
         if (has->first_index != call->triangles.first_index || has->index_count != call->triangles.index_count)
             continue;
         one.coarsest = one.coarsest == TH_NO_INDEX ? lod : one.coarsest;

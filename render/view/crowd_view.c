@@ -108,11 +108,6 @@ static float reach_of(const th_crowd_view *v, uint32_t instance)
     return locomotion->reach * locomotion->scale;
 }
 
-bool th_crowd_view_is_close(const th_crowd_view_desc *desc)
-{
-    return !(desc->zoom > 0) || (desc->surroundings && th_surroundings_has(desc->layout));
-}
-
 float th_crowd_view_spacing(const th_crowd_view *v)
 {
     float widest = 0;

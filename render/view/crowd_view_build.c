@@ -16,7 +16,7 @@
 
 /* Keeps random numbers apart from the crowd's of the same seed. */
 #define IDLE_SALT 0x69646C65u
-#define IDLERS    0.7 /* of those who stand about in a street or a plaza */
+#define IDLE      0.7 /* of those who stand in a street or a plaza */
 #define STAY_SALT 0x73746179u
 #define LOOSENESS 0.12F /* of a crowd that need not be comparable */
 
@@ -45,6 +45,17 @@ static bool has_joint_levels(const th_crowd_view_desc *desc)
 static th_layout_kind surroundings_of(const th_crowd_view_desc *desc)
 {
     return desc->surroundings && th_surroundings_has(desc->layout) ? desc->layout : TH_LAYOUT_GRID;
+}
+
+bool th_crowd_view_is_close(const th_crowd_view_desc *desc)
+{
+    return !(desc->zoom > 0) || surroundings_of(desc) != TH_LAYOUT_GRID;
+}
+
+/* Whether those who stand have nothing to cheer at. */
+static bool mostly_idle(const th_crowd_view_desc *desc)
+{
+    return surroundings_of(desc) == TH_LAYOUT_STREET || surroundings_of(desc) == TH_LAYOUT_PLAZA;
 }
 
 /* ---- models ----
@@ -249,10 +260,9 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
     v->motions = calloc((size_t)scene->instance_count + 1, sizeof *v->motions);
     if (!v->motions)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
-    const bool are_about = d->surroundings && (d->layout == TH_LAYOUT_STREET || d->layout == TH_LAYOUT_PLAZA);
     uint32_t idle[TH_CROWD_VIEW_MAX_MODELS];
     for (uint32_t m = 0; m < d->model_count; m++)
-        idle[m] = are_about ? idle_of(v, m) : TH_NO_INDEX;
+        idle[m] = mostly_idle(d) ? idle_of(v, m) : TH_NO_INDEX;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         th_spawn *instance = &scene->instances[i];
         const uint32_t clips = d->models[instance->model]->clip_count;
@@ -268,11 +278,9 @@ static th_result make_scene(th_crowd_view *v, th_error *err)
             while (!suits(v, instance->model, instance->clip) || which-- > 0)
                 instance->clip++;
         }
-        /* Of those who stand about most do nothing else: there is nothing to cheer at. */
         const bool stands =
             instance->clip < clips && v->locomotions[v->first_locomotion[instance->model] + instance->clip].speed == 0;
-        if (is_mixed && stands && idle[instance->model] != TH_NO_INDEX &&
-            th_random_unit(d->seed ^ IDLE_SALT, i) < IDLERS)
+        if (is_mixed && stands && idle[instance->model] != TH_NO_INDEX && th_random_unit(d->seed ^ IDLE_SALT, i) < IDLE)
             instance->clip = idle[instance->model];
         const uint32_t way = v->routines[instance->model] ? clips + 1 : instance->clip < clips ? instance->clip : clips;
         const th_appearances *appearances = appearances_of(v, i);
@@ -395,6 +403,7 @@ static void share(th_crowd_view *v, const th_crowd_view *base)
         kind == TH_BEHAVIOUR_NONE ? behaviour && a->compile.interpolation == b->compile.interpolation : routines;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        th_layout_is_for_standing(a->layout) == th_layout_is_for_standing(b->layout) &&
+                       mostly_idle(a) == mostly_idle(b) &&
                        (kind == TH_BEHAVIOUR_BLEND || memcmp(a->clips, b->clips, sizeof a->clips) == 0);
     const bool places = scene && a->layout == b->layout && th_crowd_view_is_close(a) == th_crowd_view_is_close(b);
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
@@ -500,7 +509,7 @@ static th_result prepare(th_crowd_view *v, th_error *err)
                                                  .motions = v->motions,
                                                  .count = v->scene->instance_count,
                                                  .spacing = th_crowd_view_spacing(v),
-                                                 .looseness = th_crowd_view_spacing(v) > 0 ? LOOSENESS : 0,
+                                                 .looseness = th_crowd_view_is_close(d) ? LOOSENESS : 0,
                                                  .scale_spread = 0.06F});
     if (!v->behaviour && v->plays.kind != TH_BEHAVIOUR_NONE) {
         const uint32_t count = v->scene->instance_count;
