@@ -22,6 +22,7 @@ const th_human_chain th_human_chains[] = {
                     {J_HAND_L, 0.025},
                     {J_NONE, 0}}},
     [CHAIN_LEG] = {{0, -1, 0}, {{J_HIPS, 0}, {J_THIGH_L, 0.09}, {J_CALF_L, 0.065}, {J_FOOT_L, 0.03}, {J_NONE, 0}}},
+    [CHAIN_SKIRT] = {{0, -1, 0}, {{J_HIPS, 0}, {J_THIGH_L, 0.22}, {J_NONE, 0}}},
     [CHAIN_FOOT] = {{0, 0, 1}, {{J_FOOT_L, 0}, {J_TOE_L, 0.035}, {J_NONE, 0}}},
     [CHAIN_THUMB] = {{0.726, -0.183, 0.663},
                      {{J_HAND_L, 0}, {J_THUMB_01_L, 0.018}, {J_THUMB_02_L, 0.013}, {J_THUMB_03_L, 0.012}, {J_NONE, 0}}},
@@ -100,13 +101,13 @@ static const th_human_zone TROUSERS_ZONES[] = {{REGION_THIGH, {-1, -1, -1}, {1, 
 
 /* Each side follows its thigh, so legs that stride take it along. */
 static const th_human_tube SKIRT[] = {
-    {CHAIN_LEG, UPRIGHT, .cap = 0.015, .blend = 0.03, .station_count = 6,
+    {CHAIN_SKIRT, UPRIGHT, .cap = 0.015, .blend = 0.03, .station_count = 6,
      .stations = {{{0, 0.585, -0.002}, 0.238, 0.190, 0.030},
                   {{0, 0.700, -0.006}, 0.220, 0.172, 0.030},
-                  {{0, 0.820, -0.010}, 0.200, 0.156, 0.027},
-                  {{0, 0.900, -0.012}, 0.184, 0.140, 0.024},
-                  {{0, 0.960, -0.010}, 0.172, 0.130, 0.024},
-                  {{0, 1.000, -0.006}, 0.155, 0.115, 0.030}}},
+                  {{0, 0.820, -0.010}, 0.200, 0.154, 0.027},
+                  {{0, 0.900, -0.012}, 0.178, 0.124, 0.024},
+                  {{0, 0.960, -0.010}, 0.166, 0.114, 0.024},
+                  {{0, 1.000, -0.006}, 0.155, 0.110, 0.030}}},
 };
 
 static const th_human_zone SKIRT_ZONES[] = {{REGION_SKIRT, {-1, 0.58, -1}, {1, 2, 1}}}; /* an edge along the bottom */
@@ -241,7 +242,9 @@ static const th_human_tube SOLE[] = {
 /* Symmetric parts need grid lines at equal distances from x = 0. */
 const th_human_part th_human_parts[] = {
     {"shirt", REGION_TORSO, .midline = 0.03, TUBES(SHIRT), ZONES(SHIRT_ZONES),
-     .grid = {{-0.78, {{0.78, 0.04}}}, {0.840, {{1.33, 0.052}, {1.58, 0.023}}}, {-0.195, {{0.18, 0.029}}}}},
+     .grid = {{-0.78, {{0.78, 0.04}}},
+              {0.846, {{0.924, 0.026}, {1.33, 0.052}, {1.58, 0.023}}},
+              {-0.195, {{0.18, 0.029}}}}},
     {"hood", REGION_HOOD, .midline = 0.03, TUBES(HOOD),
      .grid = {{-0.16, {{0.155, 0.032}}}, {1.36, {{1.56, 0.03}}}, {-0.205, {{0, 0.026}}}}},
     {"trousers", REGION_HIPS, .midline = 0.05, TUBES(TROUSERS), ZONES(TROUSERS_ZONES),

@@ -146,6 +146,7 @@ typedef enum th_human_chain_id {
     CHAIN_SKULL,
     CHAIN_ARM,
     CHAIN_LEG,
+    CHAIN_SKIRT,
     CHAIN_FOOT,
     CHAIN_THUMB,
     CHAIN_INDEX,

@@ -15,9 +15,9 @@
  * that it needs to bend. Therefore the mesh is simplified in three poses, two of them with all joints bent.
  *
  * meshoptimizer's error is a mean of distances to planes and bounds nothing. The real distance of each vertex from the
- * simplified surface is measured in the same poses. Each group gets candidates with a half, a quarter
- * and so on of its triangles, each from the pose that gives the smallest error. Levels take them in turn, each as soon
- * as it is within the limit. */
+ * simplified surface is measured in the same poses. Each group gets candidates with 0.79, 0.63, a half
+ * and so on of its triangles, each from the pose that gives the smallest error. A level has the coarsest that is within
+ * its limit. */
 #include "bvh.h"
 #include "geometry.h"
 
@@ -34,8 +34,9 @@
 /* An island that would keep fewer triangles is left out, because it would lose its volume. */
 #define LEAST_ISLAND 4
 
-/* Candidate n has about 2^-n of the triangles. Candidate 0 is the mesh itself. */
-enum { CANDIDATES = 8 };
+/* Candidate n has about 2^(-n / HALF) of the triangles. Candidate 0 is the mesh itself. No change of level goes further
+ * than HALF candidates, so that none drops more than half of the triangles. */
+enum { HALF = 3, CANDIDATES = 8 * HALF };
 
 /* At rest, and with every joint turned forth and back by an angle about an axis oblique to its own axes: 30 degrees
  * about (1, 1, 1). Rigs usually have bones along one axis and hinges about one axis; this axis bends and twists all of
@@ -46,12 +47,12 @@ static const double bend[4] = {0.1494292, 0.1494292, 0.1494292, 0.9659258};
 typedef struct candidate {
     uint32_t *indices; /* into the group's vertices; the triangles of each part are contiguous */
     uint32_t count;
-    double error;
+    double error; /* infinite: not usable */
 } candidate;
 
 /* Positions are in scene space, lengths in scene units. */
 typedef struct group {
-    uint32_t part_count, vertex_count, candidate_count;
+    uint32_t part_count, vertex_count;
     uint32_t *starts; /* [part] its first vertex */
     uint32_t *owners; /* [vertex] its part, as an index into `starts` */
     float *positions[POSES];
@@ -195,11 +196,9 @@ static bool make_groups(coarsener *c)
         to->islands = th_arena_new(c->arena, uint32_t, to->vertex_count);
         to->lost = th_arena_new(c->arena, float, 3 * (size_t)to->vertex_count);
         to->kept = th_arena_new(c->arena, bool, to->vertex_count);
-        for (int n = 0; n < CANDIDATES; n++)
-            to->candidates[n].indices = th_arena_new(c->arena, uint32_t, to->candidates[0].count);
+        to->candidates[0].indices = th_arena_new(c->arena, uint32_t, to->candidates[0].count);
         to->spare.indices = th_arena_new(c->arena, uint32_t, to->candidates[0].count);
         to->part_count = to->vertex_count = to->candidates[0].count = 0;
-        to->candidate_count = 1;
     }
     if (th_arena_failed(c->arena))
         return false;
@@ -321,15 +320,15 @@ static bool measure_error(const group *g, candidate *c, double limit)
     return true;
 }
 
-/* Simplifies what the candidate before n has of the islands that are large enough. */
-static void simplify(const group *g, uint32_t n, const float *guide, candidate *out)
+/* Simplifies what `before` has of the islands that are large enough to candidate n. */
+static void simplify(const group *g, uint32_t n, const candidate *before, const float *guide, candidate *out)
 {
-    const candidate *before = &g->candidates[n - 1];
+    const double share = exp2(-(double)n / HALF);
     out->count = 0;
     for (uint32_t i = 0; i < before->count; i += 3)
-        for (uint32_t k = i; k < i + 3 && g->islands[before->indices[i]] >> n >= LEAST_ISLAND; k++)
+        for (uint32_t k = i; k < i + 3 && share * g->islands[before->indices[i]] >= LEAST_ISLAND; k++)
             out->indices[out->count++] = g->joined[before->indices[k]];
-    const size_t wanted = 3 * (size_t)(g->candidates[0].count / 3 >> n);
+    const size_t wanted = 3 * (size_t)(share * (g->candidates[0].count / 3));
     if (out->count > wanted)
         out->count = (uint32_t)meshopt_simplify(out->indices, out->indices, out->count, guide, g->joined_count,
                                                 3 * sizeof(float), wanted, 1, 0, NULL);
@@ -337,19 +336,28 @@ static void simplify(const group *g, uint32_t n, const float *guide, candidate *
         out->indices[i] = g->firsts[out->indices[i]];
 }
 
-/* Adds candidates until one is not usable: one must save at least a fifth of the triangles. False when out of memory.
- */
-static bool make_candidates(group *g, double model_size)
+/* Makes candidates until HALF of them are not usable: one must save at least a tenth of the triangles. False when out
+ * of memory. */
+static bool make_candidates(group *g, th_arena *arena, double model_size)
 {
     g->size = fmin(model_size, OWN * extent(g->positions[REST], g->vertex_count));
-    for (uint32_t n = 1; n < CANDIDATES && g->candidate_count == n; n++) {
+    for (uint32_t n = 1; n < CANDIDATES; n++)
+        g->candidates[n].error = (double)INFINITY;
+    for (uint32_t n = 1, usable = 0; n < CANDIDATES && n <= usable + HALF; n++) {
         candidate *best = &g->candidates[n], *spare = &g->spare;
+        /* Not from one to the next: meshoptimizer forgets at each call how far it has moved the surface. */
+        const candidate *twice = n < HALF ? g->candidates : best - HALF,
+                        *before = isfinite(twice->error) ? twice : &g->candidates[usable];
+        best->indices = th_arena_new(arena, uint32_t, before->count);
+        if (th_arena_failed(arena))
+            return false;
+        best->count = best[-1].count;
         best->error = g->size * th_render_mesh_lod_limit(TH_RENDER_MESH_LODS - 1);
         for (int p = 0; p < POSES; p++) {
             if (!isnormal(extent(g->guides[p], g->joined_count)))
                 continue;
-            simplify(g, n, g->guides[p], spare);
-            if (5 * (uint64_t)spare->count > 4 * (uint64_t)best[-1].count || !parts_are_runs(g, spare))
+            simplify(g, n, before, g->guides[p], spare);
+            if (10 * (uint64_t)spare->count > 9 * (uint64_t)best[-1].count || !parts_are_runs(g, spare))
                 continue;
             if (!measure_error(g, spare, best->error))
                 return false;
@@ -357,9 +365,11 @@ static bool make_candidates(group *g, double model_size)
                 const candidate swap = *best;
                 *best = *spare;
                 *spare = swap;
-                g->candidate_count = n + 1;
+                usable = n;
             }
         }
+        if (usable < n)
+            best->error = (double)INFINITY;
     }
     return true;
 }
@@ -371,16 +381,15 @@ static bool append_level(const coarsener *c, uint32_t lod)
     th_geometry *g = c->geometry;
     size_t count = g->index_count;
 
-    /* A group has the candidate of the level before, or the next if that is within the limit. One at a time, so that no
-     * change of level drops more than half of the triangles. */
     for (uint32_t i = 0; i < c->group_count; i++) {
         group *from = &c->groups[i];
-        const candidate *next = &from->candidates[from->chosen + 1];
-        from->is_new =
-            from->chosen + 1 < from->candidate_count && next->error <= from->size * th_render_mesh_lod_limit(lod);
-        from->chosen += from->is_new;
+        const uint32_t before = from->chosen;
+        for (uint32_t n = before + 1; n <= before + HALF && n < CANDIDATES; n++)
+            if (from->candidates[n].error <= from->size * th_render_mesh_lod_limit(lod))
+                from->chosen = n;
+        from->is_new = from->chosen > before;
         from->next_part = from->next_index = 0;
-        count += from->is_new ? next->count : 0;
+        count += from->is_new ? from->candidates[from->chosen].count : 0;
     }
     if (count > g->index_count)
         g->lod_count = lod + 1;
@@ -415,7 +424,7 @@ th_result th_geometry_coarsen(const th_model *model, th_geometry *geometry, th_e
     bool good = make_palettes(&c) && make_groups(&c);
     for (uint32_t g = 0; g < c.group_count && good; g++)
         good = find_places(&c.groups[g]) && join_vertices(&c, &c.groups[g], g) &&
-               make_candidates(&c.groups[g], model->size);
+               make_candidates(&c.groups[g], c.arena, model->size);
     for (uint32_t l = 1; l < TH_RENDER_MESH_LODS && good; l++)
         good = append_level(&c, l);
     th_arena_destroy(c.arena);

@@ -187,9 +187,9 @@ Test(load_test_gl, finds_what_was_not_asked_for)
     expect_found("level of detail", right);
     crowd.shown.asked.count--;
     expect_found("somebody is drawn", right);
-    th_camera_turn(&crowd.shown.camera, 0.3F, 0);
+    th_camera_turn(&crowd.shown.camera, 0.8F, 0);
     expect_found("is drawn and is out of sight", right);
-    th_camera_turn(&crowd.shown.camera, 0.3F, 0);
+    th_camera_turn(&crowd.shown.camera, 0.8F, 0);
     renderer.frame(renderer.ctx, 10);
     crowd.shown.camera = right.camera;
     expect_found("is not drawn where it stands", right);

@@ -656,7 +656,7 @@ CHECK(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
     hang(s, 0, "drum", d->vertices, DRUM_RINGS * DRUM_SIDES, d->indices, count);
     th_render_mesh *render_mesh = check_stick(s, 1);
     cr_assert_geq(render_mesh->lod_count, 3);
-    for (uint32_t l = 1; render_mesh->lod_error[l] < 0.1F; l++) { /* beyond, the top is no longer flat */
+    for (uint32_t l = 1; render_mesh->lod_error[l] < 0.1F; l++) {
         const th_render_mesh_lod *lod = &render_mesh->parts[0].lods[l];
         double most = 0; /* angle from up of a corner's normal, where the triangle begins on the flat top */
         for (uint32_t i = 0; i < lod->index_count; i++) {
@@ -667,7 +667,9 @@ CHECK(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
                 inside[k] = 0.7 * (double)corner->position[k] +
                             0.1 * ((double)v[index[0]].position[k] + (double)v[index[1]].position[k] +
                                    (double)v[index[2]].position[k]);
-            if (hypot(inside[0], inside[2]) > 0.5 || inside[1] < 0.9)
+            const float lowest =
+                fminf(fminf(v[index[0]].position[1], v[index[1]].position[1]), v[index[2]].position[1]);
+            if (hypot(inside[0], inside[2]) > 0.5 || lowest < 0.975F) /* of the sides, or no longer flat */
                 continue;
             const int bits = (int)(corner->normal >> 10 & 0x3ff);
             most = fmax(most, acos(fmin((bits < 512 ? bits : bits - 1024) / 511.0, 1)));
