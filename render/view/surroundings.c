@@ -448,12 +448,13 @@ void th_surroundings_destroy(th_surroundings *s)
 void th_surroundings_frame(const th_layout *layout, double unit, double zoom, th_camera *camera)
 {
     double at[3] = {0}, distance = 0;
-    if (layout->desc.kind == TH_LAYOUT_STREET) { /* among the first of them, where they come */
-        const double half = (layout->lanes / 2 + 1.0) * layout->lane_width, aside = fabs(sin((double)camera->yaw_rad));
+    if (layout->desc.kind == TH_LAYOUT_STREET) { /* among the first of them, where they come, or before all */
+        const double end = (double)layout->length / 2, half = (layout->lanes / 2 + 1.0) * layout->lane_width,
+                     aside = fabs(sin((double)camera->yaw_rad));
         at[0] = (sin((double)camera->yaw_rad) < -0.01 ? 0.5 : -0.5) * half;
         at[1] = 1.2 * unit;
-        at[2] = (double)layout->length / 2 - 20 * unit;
-        distance = fmin(15 * unit, 1.5 * half / fmax(aside, 0.01)); /* not into the houses */
+        at[2] = fmax(end - 20 * unit, 0);
+        distance = fmin(fmin(15 * unit, end + 4 * unit), 1.5 * half / fmax(aside, 0.01)); /* not into the houses */
     } else if (layout->desc.kind == TH_LAYOUT_PLAZA) {
         at[1] = 2 * unit;
         distance = fmin(fmax(12 * unit, 0.6 * (double)th_layout_plaza_radius(layout)), 30 * unit);

@@ -238,6 +238,23 @@ CHECK(crowd_view, most_stand_idle_where_there_is_nothing_to_cheer_at)
     }
 }
 
+CHECK(crowd_view, scenes_show_the_few_that_there_are)
+{
+    static const uint32_t counts[] = {1, 3, 10, 20};
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++)
+        for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+            th_crowd_view_desc desc = s.desc;
+            th_crowd_view_desc_set_scene(&desc, kind);
+            desc.count = counts[n];
+            th_crowd_view *crowd_view = complete(&desc);
+            const th_camera camera = th_crowd_view_camera(crowd_view, 16.0F / 9, HUGE_VAL);
+            cr_expect(th_crowd_view_pose(crowd_view, 1.5, &camera, 16 * HEIGHT / 9, HEIGHT));
+            const uint32_t visible = th_crowd_view_get_stats(crowd_view).visible;
+            cr_expect(2 * visible >= counts[n], "%u of %u in a %s", visible, counts[n], th_layout_name(kind));
+            th_crowd_view_release(crowd_view, shown_base);
+        }
+}
+
 CHECK(crowd_view, refuses_more_characters_than_an_instance_can_name_palettes)
 {
     th_crowd_view *crowd_view;

@@ -23,7 +23,7 @@ static void open_all(void)
     open_gl();
     target = make_target(WIDTH, HEIGHT, 1);
     model_set.models[0] = create_coarse_human();
-    model_set.models[0]->clip_count = 4; /* those that are asked for among them */
+    model_set.models[0]->clip_count = 5; /* those that are asked for among them, and two that stand */
     model_set.count = 1;
 }
 
