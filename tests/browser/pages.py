@@ -100,6 +100,10 @@ def draws_a_picture(page):
     page.until('document.querySelector("#live").checked', 'a picture is asked for')
     page.until('document.querySelector("#picture img").naturalWidth > 0 && !document.querySelector("#picture img").hidden',
                'a picture appears')
+    page.value("""(select => { select.value = "plaza"; select.dispatchEvent(new Event("change")); })
+        (document.querySelector("#scene"))""")
+    page.until('performance.getEntriesByType("resource").some(got => got.name.endsWith("scene=plaza"))',
+               'another scene is asked for')
     page.value('document.querySelector("#live").click()')
 
 

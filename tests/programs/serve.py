@@ -521,9 +521,13 @@ def show_what_the_crowd_does(crowd, behaviour):
     crowd.pause()
     clock_s = crowd.metric('throng_crowd_clock_seconds')
     first = crowd.picture(PICTURE)
-    done = throng(f'render --count 5 {behaviour} --size 96x64 --shadow 1024 --start {clock_s:.12g} --out picture.png')
+    command = f'render --count 5 {behaviour} --size 96x64 --shadow 1024 --start {clock_s:.12g} --out picture.png'
+    done = throng(command)
     assert done.code == 0, done.err
     assert read_bytes('picture.png') == first
+    street = crowd.picture(PICTURE + '&scene=street')
+    assert throng(f'{command} --scene street').code == 0
+    assert read_bytes('picture.png') == street != first
     second = crowd.picture(SMALL_PICTURE)
     assert crowd.picture(PICTURE) == first, 'nothing moves in a pause'
     return second

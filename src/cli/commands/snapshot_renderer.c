@@ -91,7 +91,7 @@ static th_result set_up(renderer *r, th_error *err)
     if (result != TH_OK)
         return result;
     if (!th_snapshot_receive(SERVER, scene, sizeof *scene) || scene->model_count > TH_SETTINGS_MODELS ||
-        scene->count > TH_SNAPSHOT_CHARACTERS)
+        scene->count > TH_SNAPSHOT_CHARACTERS || scene->layout >= TH_LAYOUT_COUNT)
         return th_fail(err, TH_ERR_ENVIRONMENT, "there is no scene for a picture");
     r->crowd = render.crowd;
     r->crowd.jobs.threads = 1;
@@ -100,6 +100,7 @@ static th_result set_up(renderer *r, th_error *err)
     r->crowd.isa = scene->isa;
     r->crowd.palette = scene->palette;
     r->crowd.seed = scene->seed;
+    th_crowd_view_desc_set_scene(&r->crowd, scene->layout);
     const th_crowd_behaviour behaviour = {scene->settings.behaviour, th_settings_blend(&scene->settings),
                                           scene->instances};
     r->crowd.count = scene->count;

@@ -121,17 +121,25 @@ static th_reply get_history(th_server_state *s, const th_request *r)
     return th_reply_json(200, th_history_json(s, seconds));
 }
 
+static const char *const scenes[] = {"grid", "ring", "street", "plaza", "stadium"}; /* as --scene of throng render */
+_Static_assert(sizeof scenes / sizeof *scenes == TH_LAYOUT_COUNT, "a name for each");
+
 static th_reply get_picture(th_server_state *s, const th_request *r)
 {
     th_error err;
-    unsigned width = 640, height = 360;
+    unsigned width = 640, height = 360, scene = 0;
     th_reply reply = {.status = 200, .type = "image/png", .release = th_snapshot_release};
     if (!read_whole(r->width, TH_SNAPSHOT_MIN_SIDE, TH_SNAPSHOT_MAX_WIDTH, &width) ||
         !read_whole(r->height, TH_SNAPSHOT_MIN_SIDE, TH_SNAPSHOT_MAX_HEIGHT, &height))
         return th_reply_error(400, "bad_query", "width and height are whole numbers from 16 to 1280 and to 720");
+    while (r->scene && scene < TH_LAYOUT_COUNT && strcmp(r->scene, scenes[scene]) != 0)
+        scene++;
+    if (scene == TH_LAYOUT_COUNT)
+        return th_reply_error(400, "bad_query", "scene is grid, ring, street, plaza or stadium");
     if (th_controller_read(s->controller).held)
         return th_reply_error(503, "no_picture", "a measuring run is using the CPUs");
-    switch (th_snapshot_service_request(s->snapshots, width, height, &reply.body, &reply.size, &err)) {
+    const th_snapshot_view view = {width, height, (th_layout_kind)scene};
+    switch (th_snapshot_service_request(s->snapshots, &view, &reply.body, &reply.size, &err)) {
     case TH_SNAPSHOT_READY:
         return reply;
     case TH_SNAPSHOT_PENDING:

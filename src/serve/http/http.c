@@ -384,6 +384,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
         x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
         x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
         x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
+        x->request.scene = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "scene");
         const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
         const bool is_long = length && strtoull(length, NULL, 10) > DISCARD_BYTES;
         return x->rejection.status && is_long ? finish_exchange(http, c, x) : MHD_YES;

@@ -35,10 +35,6 @@ typedef struct snapshot {
     char png[];
 } snapshot;
 
-typedef struct picture_size {
-    uint32_t width, height; /* 0: none */
-} picture_size;
-
 struct th_snapshot_service {
     th_controller *controller;
     th_controller_desc fixed;
@@ -47,9 +43,9 @@ struct th_snapshot_service {
 
     pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
-    picture_size pending, current;
+    th_snapshot_view pending, current; /* a width of 0: none */
     bool stopped;
-    picture_size size;          /* of the last snapshot */
+    th_snapshot_view view;      /* of the last snapshot */
     snapshot *last;             /* NULL: none yet, or it failed */
     th_error why;               /* the reason for a failure */
     uint64_t taken_ns, next_ns; /* when it was taken, and when the next may start */
@@ -59,6 +55,7 @@ struct th_snapshot_service {
     /* used only by the thread */
     int socket;            /* to the process */
     uint64_t crowd_number; /* of its scene */
+    th_layout_kind layout; /* likewise */
     uint64_t reserved;     /* for it */
 };
 
@@ -197,11 +194,12 @@ static th_result lost(const th_snapshot_service *s, th_error *err)
 }
 
 /* The first instances of the current crowd. An instance depends on its index, not on the count. */
-static th_result send_scene(th_snapshot_service *s, th_error *err)
+static th_result send_scene(th_snapshot_service *s, th_layout_kind layout, th_error *err)
 {
     th_settings settings;
     th_memory_budget *memory = s->fixed.simulation.memory;
     th_model_cache *models = th_controller_acquire_models(s->controller, &settings, &s->crowd_number);
+    s->layout = layout;
     if (settings.count > TH_SNAPSHOT_CHARACTERS)
         settings.count = TH_SNAPSHOT_CHARACTERS;
     th_snapshot_scene scene = {.compile = s->fixed.model_cache.compile,
@@ -209,6 +207,7 @@ static th_result send_scene(th_snapshot_service *s, th_error *err)
                                .palette = s->fixed.simulation.palette,
                                .seed = s->fixed.simulation.seed,
                                .settings = settings,
+                               .layout = layout,
                                .model_count = models->count,
                                .count = settings.count};
     scene.compile.model = NULL;
@@ -269,16 +268,16 @@ static th_result ask(th_snapshot_service *s, const th_snapshot_request *request,
     return TH_OK;
 }
 
-static th_result render(th_snapshot_service *s, picture_size size, snapshot **out, th_error *err)
+static th_result render(th_snapshot_service *s, th_snapshot_view view, snapshot **out, th_error *err)
 {
     th_result result = TH_OK;
-    if (s->pid && s->crowd_number != th_controller_read(s->controller).done)
+    if (s->pid && (s->crowd_number != th_controller_read(s->controller).done || s->layout != view.layout))
         end(s);
     if (!s->pid && (result = start(s, err)) == TH_OK)
-        result = send_scene(s, err);
+        result = send_scene(s, view.layout, err);
     th_tick_loop *loop = s->controller->tick_loop;
     th_snapshot_request request = {
-        .time_s = th_tick_loop_read(loop).crowd_s, .width = size.width, .height = size.height};
+        .time_s = th_tick_loop_read(loop).crowd_s, .width = view.width, .height = view.height};
     th_tick_loop_save_blends(loop, request.blends);
     if (result == TH_OK)
         result = ask(s, &request, out, err);
@@ -309,7 +308,7 @@ static void *run_service(void *arg)
     pthread_mutex_lock(&s->lock);
     while (!s->stopped) {
         if (s->pending.width && th_controller_read(s->controller).held) {
-            s->pending = (picture_size){0}; /* not during a run; waiting requests get none */
+            s->pending.width = 0; /* not during a run; waiting requests get none */
         } else if (s->pending.width && th_clock_ns() < s->next_ns) {
             wait_until(s, s->next_ns);
         } else if (s->pending.width) {
@@ -317,14 +316,14 @@ static void *run_service(void *arg)
             snapshot *fresh = NULL, *old = s->last;
             th_error why = {0};
             s->current = s->pending;
-            s->pending = (picture_size){0};
+            s->pending.width = 0;
             pthread_mutex_unlock(&s->lock);
             render(s, s->current, &fresh, &why);
             pthread_mutex_lock(&s->lock);
             if (!fresh && !s->stopped && strcmp(why.text, s->why.text) != 0)
                 th_log(TH_LOG_WARNING, "no picture: %s", why.text);
-            s->size = s->current;
-            s->current = (picture_size){0};
+            s->view = s->current;
+            s->current.width = 0;
             s->last = fresh;
             s->why = why;
             s->taken_ns = th_clock_ns();
@@ -349,19 +348,24 @@ static void *run_service(void *arg)
     return NULL;
 }
 
-th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, uint32_t width, uint32_t height, char **out,
+static bool is_same_view(const th_snapshot_view *a, const th_snapshot_view *b)
+{
+    return a->width == b->width && a->height == b->height && a->layout == b->layout;
+}
+
+th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, const th_snapshot_view *view, char **out,
                                                size_t *out_size, th_error *err)
 {
-    assert(width >= TH_SNAPSHOT_MIN_SIDE && width <= TH_SNAPSHOT_MAX_WIDTH);
-    assert(height >= TH_SNAPSHOT_MIN_SIDE && height <= TH_SNAPSHOT_MAX_HEIGHT);
+    assert(view->width >= TH_SNAPSHOT_MIN_SIDE && view->width <= TH_SNAPSHOT_MAX_WIDTH);
+    assert(view->height >= TH_SNAPSHOT_MIN_SIDE && view->height <= TH_SNAPSHOT_MAX_HEIGHT);
     assert(out && out_size);
     th_snapshot_status answer = TH_SNAPSHOT_PENDING;
     pthread_mutex_lock(&s->lock);
-    const bool is_same = !s->last || (s->size.width == width && s->size.height == height);
+    const bool is_same = !s->last || is_same_view(&s->view, view);
     const bool is_recent = s->taken_ns && th_clock_ns() < s->next_ns;
     if (!is_same || !is_recent) {
-        if (!s->pending.width && (s->current.width != width || s->current.height != height)) {
-            s->pending = (picture_size){width, height};
+        if (!s->pending.width && !is_same_view(&s->current, view)) {
+            s->pending = *view;
             pthread_cond_signal(&s->changed);
         }
     } else if (s->last) {

@@ -5,9 +5,15 @@
 
 #include "simulation_controller.h"
 
+#include <throng/render.h>
+
 typedef struct th_snapshot_service th_snapshot_service;
 
 /* Pixels. */
+typedef struct th_snapshot_view {
+    uint32_t width, height;
+    th_layout_kind layout;
+} th_snapshot_view;
 enum { TH_SNAPSHOT_MIN_SIDE = 16, TH_SNAPSHOT_MAX_WIDTH = 1280, TH_SNAPSHOT_MAX_HEIGHT = 720 };
 
 /* Thread and process inherit the caller's priority. The controller must outlive it. */
@@ -22,10 +28,10 @@ typedef enum th_snapshot_status {
 } th_snapshot_status;
 
 /* Any thread; never waits. After a snapshot or a failure the thread pauses for four times the CPU time it took, at
- * least a second, for all clients and sizes: it uses at most a fifth of a CPU. Meanwhile the last snapshot or failure
+ * least a second, for all clients and views: it uses at most a fifth of a CPU. Meanwhile the last snapshot or failure
  * counts as recent. */
-th_snapshot_status th_snapshot_service_request(th_snapshot_service *snapshots, uint32_t width, uint32_t height,
-                                               char **out, size_t *out_size, th_error *err);
+th_snapshot_status th_snapshot_service_request(th_snapshot_service *snapshots, const th_snapshot_view *view, char **out,
+                                               size_t *out_size, th_error *err);
 void th_snapshot_release(void *png); /* any thread */
 
 /* An eventfd, incremented with each snapshot and each failure. */

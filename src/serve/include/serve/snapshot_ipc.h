@@ -9,6 +9,7 @@
 
 #include <anim/crowd.h>
 #include <serve/settings.h>
+#include <throng/render.h>
 
 #define TH_SNAPSHOT_COMMAND "serve-pictures" /* in no help: the first argument of the process */
 
@@ -22,6 +23,7 @@ typedef struct th_snapshot_scene {
     th_format palette;
     uint64_t seed;
     th_settings settings; /* for the behaviour and what it blends */
+    th_layout_kind layout;
     uint32_t model_count; /* at most TH_SETTINGS_MODELS */
     uint32_t count;       /* of instances */
     th_spawn instances[TH_SNAPSHOT_CHARACTERS];
