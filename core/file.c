@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -11,8 +12,55 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- opening ---- */
+
+/* For kernels without openat2, or whose Landlock is too old for it. */
+static int walk(int folder, const char *path, int flags)
+{
+    char parts[PATH_MAX];
+    if (strlen(path) >= sizeof parts || path[0] == '/')
+        return errno = path[0] == '/' ? EXDEV : ENAMETOOLONG, -1;
+    strcpy(parts, path);
+    int at = openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (char *part = parts, *slash; at >= 0 && part; part = slash ? slash + 1 : NULL) {
+        slash = strchr(part, '/');
+        if (slash)
+            *slash = '\0';
+        const bool leaves = strcmp(part, "..") == 0;
+        const int next =
+            leaves ? -1 : openat(at, part, O_NOFOLLOW | O_CLOEXEC | (slash ? O_PATH | O_DIRECTORY : flags));
+        const int error = leaves || errno == ELOOP ? EXDEV : errno;
+        close(at);
+        at = next;
+        errno = error;
+    }
+    return at;
+}
+
+int th_open_beneath(int folder, const char *path, int flags)
+{
+    const struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
+                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    int file = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    if (file < 0 && (errno == ENOSYS || errno == EPERM))
+        file = walk(folder, path, flags);
+    if (file < 0 && errno == ELOOP)
+        errno = EXDEV;
+    return file;
+}
+
+const char *th_path_in_folder(const char *path, int *out_folder)
+{
+    int used = 0;
+    const bool is_one = sscanf(path, "/proc/self/fd/%d/%n", out_folder, &used) == 1 && used > 0 && path[used];
+    return is_one && !strchr(path + used, '/') ? path + used : NULL;
+}
+
+/* ---- replacing ---- */
 
 /* A file while it is written. */
 typedef struct target {

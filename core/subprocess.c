@@ -1,5 +1,7 @@
 #include <core/subprocess.h>
 
+#include <core/file.h>
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,8 +44,29 @@ static const char **make_environment(const char *const *variables, bool only)
     return environment;
 }
 
+/* The folders that arguments name, in order. */
+typedef struct folders {
+    int count, numbers[16];
+} folders;
+
+static folders find_folders(const char *const *arguments)
+{
+    folders found = {0};
+    for (; *arguments; arguments++) {
+        const char *path = strstr(*arguments, "/proc/self/fd/");
+        int at = found.count, folder;
+        if (!path || !th_path_in_folder(path, &folder) || folder <= STDERR_FILENO || at == 16)
+            continue;
+        for (; at > 0 && found.numbers[at - 1] > folder; at--)
+            found.numbers[at] = found.numbers[at - 1];
+        found.numbers[at] = folder;
+        found.count++;
+    }
+    return found;
+}
+
 /* The child first copies the files beyond all numbers that it will use, so that none replaces another. */
-static bool set_files(const int *files)
+static bool set_files(const int *files, const folders *kept)
 {
     int copies[TH_SUBPROCESS_FILES];
     const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -53,16 +76,25 @@ static bool set_files(const int *files)
     for (int i = 0; i < TH_SUBPROCESS_FILES; i++)
         if (dup2(copies[i], i) < 0)
             return false;
-    return close_range(TH_SUBPROCESS_FILES, ~0U, 0) == 0;
+    unsigned first = TH_SUBPROCESS_FILES;
+    for (int i = 0; i < kept->count; i++) {
+        const unsigned folder = (unsigned)kept->numbers[i];
+        if (folder > first && close_range(first, folder - 1, 0) != 0)
+            return false;
+        fcntl((int)folder, F_SETFD, 0);
+        first = folder + 1;
+    }
+    return close_range(first, ~0U, 0) == 0;
 }
 
 /* Runs between vfork and exec, in the caller's memory: system calls only. */
 static _Noreturn void become(const th_subprocess_desc *d, const char *const *environment, pid_t parent,
                              volatile int *error)
 {
+    const folders kept = find_folders(d->arguments);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == parent && set_files(d->files)) {
+    if (getppid() == parent && set_files(d->files, &kept)) {
         sigset_t none;
         for (int s = 1; s < NSIG; s++)
             signal(s, SIG_DFL);

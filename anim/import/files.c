@@ -1,21 +1,28 @@
 #include "files.h"
 
+#include <core/file.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* O_NONBLOCK, because it may be a fifo, which nobody writes to. */
 #define READ_ONLY (O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
 static bool outside_is_allowed;
+static int model_file = -1, model_folder = -1;
+
+void take_files(int model, int folder)
+{
+    model_file = model;
+    model_folder = folder;
+}
 
 void allow_files_outside(void)
 {
@@ -83,23 +90,6 @@ static bool normalize(const char *name, char out[PATH_MAX])
 
 /* ---- opening ---- */
 
-/* For kernels without openat2, or whose Landlock is too old for it: no link is followed. */
-static int walk(int folder, char *path)
-{
-    int at = openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (char *part = path, *slash; at >= 0 && part; part = slash ? slash + 1 : NULL) {
-        slash = strchr(part, '/');
-        if (slash)
-            *slash = '\0';
-        const int next = openat(at, part, O_NOFOLLOW | (slash ? O_PATH | O_DIRECTORY | O_CLOEXEC : READ_ONLY));
-        const int error = errno;
-        close(at);
-        at = next;
-        errno = error;
-    }
-    return at;
-}
-
 static int check_regular(int file)
 {
     struct stat status;
@@ -113,26 +103,13 @@ static int check_regular(int file)
 int open_beside(scene *s, const char *name)
 {
     char path[PATH_MAX];
-    const char *folder_name = make_string(s, "%.*s", folder_length(s->path), s->path);
-    const int folder = open(folder_name[0] ? folder_name : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const struct open_how how = {.flags = READ_ONLY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
     int file = -1;
-    if (folder < 0)
-        return -1;
-    if (normalize(decode_percents(s, name), path) && normalize(name, path)) {
-        file = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
-        if (file < 0 && (errno == ENOSYS || errno == EPERM))
-            file = walk(folder, path);
-        if (file < 0 && errno == ELOOP)
-            errno = EXDEV;
-    } else {
+    if (normalize(decode_percents(s, name), path) && normalize(name, path))
+        file = th_open_beneath(model_folder, path, READ_ONLY);
+    else
         errno = EXDEV;
-    }
     if (file < 0 && outside_is_allowed)
-        file = openat(folder, name, READ_ONLY);
-    const int error = errno;
-    close(folder);
-    errno = error;
+        file = openat(model_folder, name, READ_ONLY);
     return check_regular(file);
 }
 
@@ -160,7 +137,7 @@ char *read_open_file(int file, size_t *out_size)
 
 void read_model_file(scene *s)
 {
-    s->bytes = read_open_file(check_regular(open(s->path, READ_ONLY)), &s->byte_count);
+    s->bytes = read_open_file(model_file, &s->byte_count);
     if (!s->bytes)
         give_up(TH_ERR_INPUT, "cannot be read");
 }

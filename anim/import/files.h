@@ -7,6 +7,9 @@
 
 #include <assimp/cfileio.h>
 
+/* The files that were opened for this import: the model's, which is closed when it has been read, and its folder. */
+void take_files(int model, int folder);
+
 /* Lets names lead anywhere. Call before the first file is opened. */
 void allow_files_outside(void);
 
@@ -32,7 +35,7 @@ _Noreturn void give_up_outside(const char *name);
 /* Reads a whole open file into memory from malloc, and closes it. NULL if it is -1, cannot be read or is empty. */
 char *read_open_file(int file, size_t *out_size);
 
-/* Sets s->bytes to the model's file, which nothing else opens. */
+/* Sets s->bytes to what the model's file has. */
 void read_model_file(scene *s);
 
 /* For Assimp. The first name that led outside, where no other place had such a file, is s->refused. */

@@ -4,6 +4,7 @@
 
 #include <anim/archive.h>
 
+#include <core/file.h>
 #include <core/subprocess.h>
 
 #include <ctype.h>
@@ -40,24 +41,85 @@ typedef struct answer {
 /* The end of a path, short enough to leave room for the message. */
 static const char *shown(const char *path)
 {
+    const char *name = th_path_in_folder(path, &(int){0});
+    if (name)
+        return name;
     size_t length = strlen(path), most = 400;
     return path + (length > most ? length - most : 0);
 }
 
 /* ---- checks before starting ---- */
 
-/* Opens the file instead of calling stat, so that "permission denied" shows here. O_NONBLOCK, because it may be a
- * fifo. */
-static th_result check_file(const th_import_desc *d, th_error *err)
+/* What the importer gets: what was checked is what is read. */
+typedef struct opened {
+    int file, folder;
+    char path[PATH_MAX];
+} opened;
+
+static bool same_file(int a, int b)
+{
+    struct stat x, y;
+    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Whether it was opened through /proc/self/fd/0 or a link to that, such as /dev/stdin. */
+static bool is_behind(const char *path, const opened *o)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+    const char *slash = strrchr(path, '/');
+    const int file = (int)syscall(SYS_openat2, o->folder, slash ? slash + 1 : path, &how, sizeof how);
+    if (file >= 0)
+        close(file);
+    return file < 0 && errno == ELOOP;
+}
+
+/* The path and the folder that such a file has. */
+static bool find_behind(opened *o)
+{
+    char link[32];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", o->file);
+    const ssize_t length = readlink(link, o->path, sizeof o->path - 1);
+    o->path[length < 0 ? 0 : length] = '\0';
+    char *name = strrchr(o->path, '/');
+    if (!name)
+        return false;
+    *name = '\0';
+    close(o->folder);
+    o->folder = open(name > o->path ? o->path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *name = '/';
+    const int again = openat(o->folder, name + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const bool is_same = same_file(again, o->file);
+    if (again >= 0)
+        close(again);
+    return is_same;
+}
+
+/* Opens the file and its folder, each once. O_NONBLOCK, because it may be a fifo. False: errno says why. */
+static bool open_files(const char *path, opened *o)
+{
+    enum { READ = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, LOOK = O_PATH | O_DIRECTORY | O_CLOEXEC };
+    int given;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *in = th_path_in_folder(path, &given);
+    if (snprintf(o->path, sizeof o->path, "%.*s", slash ? (int)(name - path) : 1, slash ? path : ".") >=
+        (int)sizeof o->path)
+        return errno = ENAMETOOLONG, false;
+    o->folder = in ? fcntl(given, F_DUPFD_CLOEXEC, 0) : open(o->path, LOOK);
+    if (o->folder >= 0)
+        o->file = in ? th_open_beneath(o->folder, in, READ) : openat(o->folder, name[0] ? name : ".", READ);
+    if (snprintf(o->path, sizeof o->path, "%s", path) >= (int)sizeof o->path)
+        return errno = ENAMETOOLONG, false;
+    return o->file >= 0;
+}
+
+static th_result open_and_check(const th_import_desc *d, opened *o, th_error *err)
 {
     if (d->path[0] == '\0')
         return th_fail(err, TH_ERR_INPUT, "the name of the model file is empty");
-    int file = open(d->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (file < 0)
-        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d->path), strerrordesc_np(errno));
+    if (!open_files(d->path, o))
+        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d->path),
+                       errno == EXDEV ? "leads out of its folder" : strerrordesc_np(errno));
     struct stat status;
-    bool known = fstat(file, &status) == 0;
-    close(file);
+    const bool known = fstat(o->file, &status) == 0;
     if (!known || !S_ISREG(status.st_mode))
         return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d->path),
                        known && S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file");
@@ -66,28 +128,7 @@ static th_result check_file(const th_import_desc *d, th_error *err)
     if ((uint64_t)status.st_size > d->memory_bytes)
         return th_fail(err, TH_ERR_LIMIT, "%s: the file is larger than the importer's memory limit of %" PRIu64 " MiB",
                        shown(d->path), d->memory_bytes >> 20);
-    return TH_OK;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* The path for the importer. A path through /proc/self, such as /dev/stdin, means something else in each process, and
- * in the importer its own pipe. Such a file is passed by its real path. */
-static th_result find_file(const th_import_desc *d, char true_path[PATH_MAX], const char **out, th_error *err)
-{
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-    long file = syscall(SYS_openat2, AT_FDCWD, d->path, &how, sizeof how);
-    *out = d->path;
-    if (file >= 0)
-        close((int)file);
-    if (file >= 0 || errno != ELOOP)
-        return TH_OK;
-    *out = true_path;
-    if (!realpath(d->path, true_path) || !same_file(d->path, true_path))
+    if (is_behind(d->path, o) && !find_behind(o))
         return th_fail(err, TH_ERR_INPUT, "%s: the file behind it has no name to open it by", shown(d->path));
     return TH_OK;
 }
@@ -134,13 +175,11 @@ static bool find_importer(char path[PATH_MAX])
 
 /* ---- the child ---- */
 
-static th_result start(const th_import_desc *d, const char *importer, child *c, th_error *err)
+static th_result start(const th_import_desc *d, const opened *o, const char *importer, child *c, th_error *err)
 {
-    char true_path[PATH_MAX], memory[24], seconds[24];
-    const char *file;
-    th_result result = find_file(d, true_path, &file, err);
-    if (result != TH_OK)
-        return result;
+    char file[PATH_MAX + 32], memory[24], seconds[24];
+    const char *slash = strrchr(o->path, '/');
+    snprintf(file, sizeof file, TH_PATH_IN_FOLDER, o->folder, slash ? slash + 1 : o->path);
     snprintf(memory, sizeof memory, "%" PRIu64, d->memory_bytes);
     snprintf(seconds, sizeof seconds, "%.0f", ceil(fmin(d->timeout_s, 1e6)));
     const char *arguments[] = {importer, file, memory, seconds, d->allow_outside ? "outside" : NULL, NULL};
@@ -163,7 +202,7 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot create a pipe: %s", strerrordesc_np(errno));
     const th_subprocess_desc subprocess = {importer, arguments, variables, .only_variables = true,
-                                           .files = {-1, ends[1], -1}}; /* Assimp prints a lot */
+                                           .files = {o->file, ends[1], -1}}; /* Assimp prints a lot */
     int error = th_subprocess_start(&subprocess, &c->pid);
     close(ends[1]);
     c->answer = ends[0];
@@ -281,7 +320,8 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
         d.memory_bytes = TH_IMPORT_DEFAULT_MEMORY;
     if (d.answer_bytes == 0)
         d.answer_bytes = d.memory_bytes;
-    th_result result = check_file(&d, err);
+    opened o = {-1, -1, ""};
+    th_result result = open_and_check(&d, &o, err);
     char beside[PATH_MAX];
     const char *importer = d.importer ? d.importer : beside;
     if (result == TH_OK && !d.importer && !find_importer(beside))
@@ -292,7 +332,11 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
             TH_LIBEXEC_DIR);
     child c = {.deadline_s = seconds_of(CLOCK_MONOTONIC) + WALL_FACTOR * d.timeout_s};
     if (result == TH_OK)
-        result = start(&d, importer, &c, err);
+        result = start(&d, &o, importer, &c, err);
+    if (o.file >= 0)
+        close(o.file);
+    if (o.folder >= 0)
+        close(o.folder);
     if (result != TH_OK)
         return result;
 

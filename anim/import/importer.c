@@ -1,4 +1,4 @@
-/* throng-import FILE [MEMORY_BYTES [CPU_SECONDS [outside]]]
+/* throng-import /proc/self/fd/FOLDER/NAME [MEMORY_BYTES [CPU_SECONDS [outside]]] <FILE
  *
  * Reads one model file and writes it to standard output as an archive (archive.h), or the reason why it cannot. Not
  * meant for users: th_import starts it, and throng.h says why it is a separate program.
@@ -17,6 +17,7 @@
 #include <anim/sandbox.h>
 
 #include <core/arena.h>
+#include <core/file.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -58,7 +59,7 @@ const char *make_string(scene *s, const char *format, ...)
 
 /* ---- the answer ---- */
 
-enum { ANSWER = STDERR_FILENO + 1 };
+enum { ANSWER = STDERR_FILENO + 1, MODEL, FOLDER, SPARE };
 
 /* _exit, so that no code of Assimp runs any more. */
 static _Noreturn void send(const uint8_t *bytes, size_t size)
@@ -115,7 +116,6 @@ void give_up_memory(void)
 
 /* What this process is confined to. */
 typedef struct confines {
-    const char *path;      /* of the model */
     bool allow_outside;    /* files outside of the model's folder may be read, too */
     uint64_t memory_bytes; /* 0: no limit; not limited in builds with sanitizers, which reserve terabytes */
     uint64_t cpu_s;        /* 0: no limit */
@@ -138,19 +138,7 @@ static _Noreturn void give_up_confining(const char *what, int error)
     give_up(TH_ERR_ENVIRONMENT, "the importer cannot confine itself (%s: %s)", what, strerrordesc_np(error));
 }
 
-static int allow_reading(int ruleset, const char *path)
-{
-    struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
-                                              .parent_fd = open(path, O_PATH | O_CLOEXEC)};
-    if (rule.parent_fd < 0)
-        return errno == ENOENT ? 0 : -1; /* then there is nothing to read */
-    const long result = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-    close(rule.parent_fd);
-    return (int)result;
-}
-
-/* Everything that the ABI knows is forbidden, but reading the model, which may be a link to elsewhere, and its folder.
- */
+/* Everything that the ABI knows is forbidden, but reading in the model's folder. The model is open. */
 static void confine_files(const confines *c, int abi)
 {
     enum { BIND_AND_CONNECT = 3, ABSTRACT_SOCKETS_AND_SIGNALS = 3 };
@@ -164,14 +152,18 @@ static void confine_files(const confines *c, int abi)
                     1,
                 BIND_AND_CONNECT, ABSTRACT_SOCKETS_AND_SIGNALS};
     const size_t size = sizeof(uint64_t) * (abi >= 6 ? 3 : abi >= 4 ? 2 : 1);
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", folder_length(c->path), c->path);
     const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rights, size, 0);
-    if (ruleset < 0 || allow_reading(ruleset, c->path) < 0 ||
-        allow_reading(ruleset, c->allow_outside ? "/" : folder) < 0 ||
+    const struct landlock_path_beneath_attr rule = {
+        .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
+        .parent_fd = c->allow_outside ? open("/", O_PATH | O_CLOEXEC) : FOLDER,
+    };
+    if (ruleset < 0 || rule.parent_fd < 0 ||
+        syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0 ||
         syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
         give_up_confining("Landlock", errno);
     close(ruleset);
+    if (rule.parent_fd != FOLDER)
+        close(rule.parent_fd);
 }
 
 #define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
@@ -227,7 +219,7 @@ static void confine_calls(const th_sandbox *kernel)
     for (size_t i = 0; result == 0 && kernel->sanitized && i < sizeof calls_of_sanitizers / sizeof(int); i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls_of_sanitizers[i], 0);
     /* It takes its flags where a filter cannot see them, so it needs Landlock, from ABI 3 on, to keep it from writing.
-     * Without it, files.c walks to a file folder by folder. */
+     * Without it, th_open_beneath walks to a file folder by folder. */
     if (result == 0 && kernel->landlock_abi >= 3)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat2), 0);
     if (result == 0)
@@ -260,29 +252,28 @@ static void confine(const confines *c)
 
 int main(int argc, char **argv)
 {
-    char path[PATH_MAX];
-    if (argc < 2 || isatty(STDOUT_FILENO))
+    int folder;
+    if (argc < 2 || !th_path_in_folder(argv[1], &folder) || isatty(STDOUT_FILENO))
         return 2;
     /* Standard output is for the answer; what Assimp prints there is discarded. No other file stays open but standard
      * error. */
-    if (dup3(STDOUT_FILENO, ANSWER, O_CLOEXEC) < 0 || close_range(ANSWER + 1, ~0U, 0) != 0)
+    if ((folder = fcntl(folder, F_DUPFD, SPARE)) < 0 || dup3(folder, FOLDER, O_CLOEXEC) < 0 ||
+        dup3(STDOUT_FILENO, ANSWER, O_CLOEXEC) < 0 || dup3(STDIN_FILENO, MODEL, O_CLOEXEC) < 0 ||
+        close_range(SPARE, ~0U, 0) != 0)
         _exit(1);
+    take_files(MODEL, FOLDER);
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
         _exit(1);
     close(nowhere);
 
-    /* A folder for Assimp to put before the names of other files. */
-    if (snprintf(path, sizeof path, "%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]) >= (int)sizeof path)
-        give_up(TH_ERR_INPUT, "its path is too long");
-    const confines c = {.path = path,
-                        .memory_bytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 0,
+    const confines c = {.memory_bytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 0,
                         .cpu_s = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
                         .allow_outside = argc > 4};
     confine(&c);
     if (c.allow_outside)
         allow_files_outside();
-    const th_model *model = read_scene(path);
+    const th_model *model = read_scene(argv[1]);
     size_t size;
     uint8_t *bytes = th_archive_write(model, &size);
     if (!bytes)

@@ -27,8 +27,9 @@ static void read_run(const json_t *json)
     static const th_model_registry human = {.files = {"human"}, .file_count = 1};
     static const th_run_manager_desc manager = {.kinds = kinds, .registry = &human, .limits = {1000, 8, 1 << 30}};
     th_error err;
+    th_run_folders none = {.count = 0};
     th_arena *arena = th_arena_create();
-    th_run_arguments(&manager, json, arena, &err);
+    th_run_arguments(&manager, json, arena, &none, &err);
     th_arena_destroy(arena);
 }
 

@@ -5,6 +5,7 @@ Each malformed request must get one answer, of status 400 in our form, on a conn
 slow clients than the server has room for hold their connections, and while others flood it, a client must get its
 answers. Prints the crowd's ticks in quiet and in the rounds of each attack. THRONG_ATTACK_ROUNDS: another number of them."""
 import contextlib
+import itertools
 import json
 import os
 import resource
@@ -12,8 +13,8 @@ import socket
 import threading
 import time
 
-from program import main
-from serve_client import NIGHTLY, Crowd
+from program import HUMAN, command, main
+from serve_client import NIGHTLY, Crowd, comes
 
 ROUNDS = int(os.environ.get('THRONG_ATTACK_ROUNDS', 40 if NIGHTLY else 2))  # of each attack
 THOUSAND = '--count 1000 --threads 1'
@@ -146,6 +147,58 @@ def refuse_others(server):
         os._exit(0 if server.say(NEXT).startswith(b'HTTP/1.1 403 ') else 1)
     assert os.waitpid(child, 0)[1] == 0, 'another user is served'
     server.expect(200, 'GET', '/healthz')  # root is
+
+
+@contextlib.contextmanager
+def a_link_that_changes(path, *targets):
+    """Leads to one after the other, as fast as can be."""
+    over = threading.Event()
+
+    def swap():
+        for target in itertools.cycle(targets):
+            os.symlink(target, 'fresh')
+            os.replace('fresh', path)
+            if over.is_set():
+                return
+            time.sleep(0.0003)
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+# With a check of its own before the import, 70 of 176 models came from outside.
+def test_a_link_that_changes_leads_nowhere():
+    os.mkdir('models')
+    for joints, path in ((4, 'models/inside.glb'), (9, 'outside.glb')):
+        assert command(HUMAN, f'synthetic:joints={joints}', path).code == 0
+    server = Crowd('--count 10 --rate 100 --model models --model human')
+    loaded = refused = runs = 0
+    with a_link_that_changes('models/hero.glb', 'inside.glb', '../outside.glb'):
+        while loaded < (600 if NIGHTLY else 25) or refused < 5 or runs < 3:
+            for names in (['human'], ['hero.glb']):
+                answer = server.request('PATCH', '/api/settings', {'models': names})
+                assert answer.status in (200, 202, 400), answer.text
+                assert comes(lambda: server.state()['reconfiguration']['state'] == 'idle')
+            playing = server.document('/api/models')['playing'][0]
+            loaded += playing['name'] == 'hero.glb'
+            refused += playing['name'] != 'hero.glb'
+            assert playing['name'] == 'human' or playing['bones'] == 4, playing
+            if loaded % 8 == 0 and server.request('POST', '/api/runs', {'kind': 'scale', 'options': {
+                    'models': ['hero.glb'], 'count': 20, 'threads': '1', 'repetitions': 1, 'frames': 2}}).status == 202:
+                assert comes(lambda: server.document('/api/runs')['runs'][0]['state'] != 'running')
+                run = server.document('/api/runs')['runs'][0]
+                runs += 1
+                if run['state'] == 'done':
+                    assert '"name": "hero.glb", "joints": 6, "bones": 4' in server.request(
+                        'GET', f"/api/runs/{run['id']}/result").text
+                else:
+                    assert 'hero.glb: leads out of its folder' in run['message'], run
+    print(f'{loaded} loaded, {refused} refused, {runs} runs')
+    server.stop()
 
 
 def test_over_loopback():

@@ -1,4 +1,4 @@
-/* Atomic replacement of files. */
+/* Atomic replacement of files, and opening what may not lead out of a folder. */
 #ifndef THRONG_CORE_FILE_H
 #define THRONG_CORE_FILE_H
 
@@ -20,6 +20,17 @@ th_result th_file_replace(const char *path, const struct iovec *parts, int part_
 /* Whether no other file can take the place of this one: a pipe (/dev/stdout, /dev/fd/63), a device, a file that has
  * lost its name. */
 bool th_file_is_in_place(const char *path);
+
+/* Opens a path that may not lead out of an open folder, neither by its name nor by a link on its way. flags: as of
+ * open, without O_CREAT. Kernels without openat2 follow no link. Returns -1 and errno: EXDEV if it leads outside. */
+int th_open_beneath(int folder, const char *path, int flags);
+
+/* Names a file in an open folder, out of which th_import lets no link lead. A subprocess gets the folders that its
+ * arguments name so. */
+#define TH_PATH_IN_FOLDER "/proc/self/fd/%d/%s"
+
+/* The name in such a path, and the folder; NULL: it is another path. */
+const char *th_path_in_folder(const char *path, int *out_folder);
 
 /* Returns the absolute path that th_file_replace would replace, with links resolved. The file need not exist, its
  * folder must. The caller releases it with free(). Returns NULL and sets errno on failure. */

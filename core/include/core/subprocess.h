@@ -1,7 +1,8 @@
 /* Starts other programs.
  *
  * A subprocess gets the signal handling of a fresh program, a process group of its own, so that Ctrl-C in a terminal
- * reaches only the caller, and no open files but those it is given. It is killed when the thread that started it ends,
+ * reaches only the caller, and no open files but those it is given and the folders that its arguments name
+ * (TH_PATH_IN_FOLDER). It is killed when the thread that started it ends,
  * and so also when the caller's process ends, however that happens. */
 #ifndef THRONG_CORE_SUBPROCESS_H
 #define THRONG_CORE_SUBPROCESS_H

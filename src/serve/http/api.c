@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 static const char type_json[] = "application/json; charset=utf-8", type_html[] = "text/html; charset=utf-8",
                   type_metrics[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -168,6 +169,7 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
     th_error err;
     th_reply reply;
     char path[PATH_MAX];
+    int folder;
     json_t *patch = read_body(r, &reply);
     if (!patch)
         return reply;
@@ -176,8 +178,11 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
     /* Where none are named: the files of the current models may be gone. */
     const bool names_models = json_object_get(patch, "models") != NULL;
     json_decref(patch);
-    for (uint32_t m = 0; result == TH_OK && names_models && m < requested.model_count; m++)
-        result = th_model_registry_find(&s->registry, requested.models[m], path, &err);
+    for (uint32_t m = 0; result == TH_OK && names_models && m < requested.model_count; m++) {
+        result = th_model_registry_find(&s->registry, requested.models[m], path, &folder, &err);
+        if (folder >= 0)
+            close(folder);
+    }
     if (result != TH_OK)
         return th_reply_error(400, result == TH_ERR_LIMIT ? "beyond_limit" : "bad_settings", err.text);
     const bool reconfiguring = th_controller_request(s->controller, &requested);

@@ -6,9 +6,9 @@
 #include "server_state.h"
 
 typedef struct th_request {
-    uint32_t id;                          /* the number in the path, if the route has one */
+    uint32_t id;                                  /* the number in the path, if the route has one */
     const char *seconds, *width, *height, *scene; /* of the query; NULL: not given */
-    const char *body;                     /* `size` bytes */
+    const char *body;                             /* `size` bytes */
     size_t size;
 } th_request;
 

@@ -54,6 +54,7 @@ typedef struct command_line {
     th_arena *arena;
     const char **words;
     size_t count; /* beyond MAX_ARGUMENTS: those are left out */
+    th_run_folders *folders;
 } command_line;
 
 /* value: NULL for a word that is no option. */
@@ -95,9 +96,11 @@ static th_result add_option(command_line *line, const th_run_manager_desc *desc,
         {
             if (!json_is_string(model))
                 return th_fail(err, TH_ERR_INPUT, "option models is an array of names");
-            th_result result = th_model_registry_find(desc->registry, json_string_value(model), path, err);
+            int *folder = &line->folders->files[line->folders->count];
+            th_result result = th_model_registry_find(desc->registry, json_string_value(model), path, folder, err);
             if (result != TH_OK)
                 return result;
+            line->folders->count += *folder >= 0;
             add(line, "model", path);
         }
         return TH_OK;
@@ -139,7 +142,8 @@ static th_result add_option(command_line *line, const th_run_manager_desc *desc,
     return TH_OK;
 }
 
-const char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_arena *arena, th_error *err)
+const char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_arena *arena,
+                              th_run_folders *folders, th_error *err)
 {
     assert(desc->kinds && request);
     const char *const kind = json_string_value(json_object_get(request, "kind")), *name;
@@ -168,7 +172,7 @@ const char **th_run_arguments(const th_run_manager_desc *desc, const json_t *req
         return NULL;
     }
 
-    command_line line = {arena, th_arena_new(arena, const char *, MAX_ARGUMENTS + FILES + 1), 0};
+    command_line line = {arena, th_arena_new(arena, const char *, MAX_ARGUMENTS + FILES + 1), 0, folders};
     if (!line.words)
         return th_fail(err, TH_ERR_MEMORY, "out of memory"), NULL;
     add(&line, "throng", NULL);

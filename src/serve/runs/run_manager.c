@@ -61,6 +61,7 @@ struct th_run_manager {
     run kept[TH_RUNS_KEPT]; /* a ring buffer */
     uint32_t last_id;
     const char **arguments; /* of the run to be started, in the arena; NULL: none */
+    th_run_folders folders;
     th_arena *arena;
     uint64_t reserved; /* memory of the run */
     bool active, cancelled, stopped;
@@ -300,6 +301,12 @@ static void remove_temporary(const th_run_manager *r, run *current, pid_t child)
     }
 }
 
+static void close_folders(th_run_folders *folders)
+{
+    while (folders->count > 0)
+        close(folders->files[--folders->count]);
+}
+
 static void execute(th_run_manager *r, run *current, const char *const *arguments)
 {
     static const char *const variables[] = {"THRONG_PROGRESS=1", NULL}; /* otherwise it prints it only to terminals */
@@ -378,10 +385,12 @@ static void *run_manager_thread(void *arg)
         pthread_mutex_lock(&r->lock);
         const char **arguments = r->arguments;
         th_arena *arena = r->arena;
+        th_run_folders folders = r->folders;
         run *current = find(r, r->last_id);
         stopped = r->stopped;
         r->arguments = NULL;
         r->arena = NULL;
+        r->folders.count = 0;
         pthread_mutex_unlock(&r->lock);
         if (arguments && stopped)
             remove_temporary(r, current, -1);
@@ -389,6 +398,7 @@ static void *run_manager_thread(void *arg)
             execute(r, current, arguments);
         else if (!stopped && poll(&wake, 1, -1) == 1 && read(r->wake_fd, &count, sizeof count) < 0)
             return NULL;
+        close_folders(&folders);
         th_arena_destroy(arena);
     }
     return NULL;
@@ -473,7 +483,8 @@ th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *reques
     const uint64_t reserved = th_memory_reserve_part(desc.memory, TH_MEMORY_RUNS, 2);
     desc.limits.max_memory_bytes = reserved / 2;
     th_arena *arena = th_arena_create();
-    const char **words = th_run_arguments(&desc, request, arena, err);
+    th_run_folders folders = {.count = 0};
+    const char **words = th_run_arguments(&desc, request, arena, &folders, err);
     pthread_mutex_lock(&r->lock);
     if (words && r->active) {
         th_fail(err, TH_ERR_LIMIT, "run %u is still active; only one runs at a time", r->last_id);
@@ -481,6 +492,7 @@ th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *reques
     } else if (words && begin(r, request, words, arena, err)) {
         r->arguments = words;
         r->arena = arena;
+        r->folders = folders;
         r->reserved = reserved;
         *out_id = ++r->last_id;
         r->active = true;
@@ -493,6 +505,7 @@ th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *reques
         wake(r);
     } else {
         th_memory_release(desc.memory, TH_MEMORY_RUNS, reserved);
+        close_folders(&folders);
         th_arena_destroy(arena);
     }
     return answer;

@@ -61,8 +61,15 @@ typedef struct th_run_counts {
 } th_run_counts;
 th_run_counts th_run_manager_counts(th_run_manager *manager);
 
+/* Of the models of a run, open until its process has ended. */
+typedef struct th_run_folders {
+    int files[TH_SETTINGS_MODELS + 1];
+    int count;
+} th_run_folders;
+
 /* The command line of a request, in the arena: the program, the command and its options. Ends with NULL, and has room
- * for the two files that a run writes. */
-const char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_arena *arena, th_error *err);
+ * for the two files that a run writes. Adds to the folders, which the caller closes in any case. */
+const char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_arena *arena,
+                              th_run_folders *folders, th_error *err);
 
 #endif

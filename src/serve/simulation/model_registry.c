@@ -1,14 +1,17 @@
 #include <serve/model_registry.h>
 
+#include <core/file.h>
 #include <core/json.h>
 
 #include <assert.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *th_model_registry_name(const char *path)
 {
@@ -27,32 +30,38 @@ th_result th_model_registry_check(const th_model_registry *c, th_error *err)
     return TH_OK;
 }
 
-/* Resolves folder/name; returns false if it is not a regular file inside the folder. */
-static bool find_in(const char *folder, const char *name, char out_path[PATH_MAX])
+static bool has_file(int folder, const char *name)
 {
-    char root[PATH_MAX], path[PATH_MAX + 256];
     struct stat status;
-    if (!realpath(folder, root) || snprintf(path, sizeof path, "%s/%s", root, name) >= (int)sizeof path ||
-        !realpath(path, out_path))
-        return false;
-    const size_t length = strlen(root);
-    const bool inside = strncmp(out_path, root, length) == 0 && (out_path[length] == '/' || length == 1);
-    return inside && stat(out_path, &status) == 0 && S_ISREG(status.st_mode);
+    const int file = th_open_beneath(folder, name, O_PATH);
+    const bool is_file = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    if (file >= 0)
+        close(file);
+    return is_file;
 }
 
-th_result th_model_registry_find(const th_model_registry *c, const char *name, char out_path[PATH_MAX], th_error *err)
+th_result th_model_registry_find(const th_model_registry *c, const char *name, char out_path[PATH_MAX], int *out_folder,
+                                 th_error *err)
 {
-    assert(name && out_path);
+    assert(name && out_path && out_folder);
     assert(c->file_count <= TH_MODEL_REGISTRY_FILES && c->folder_count <= TH_MODEL_REGISTRY_FOLDERS);
+    *out_folder = -1;
     for (uint32_t f = 0; f < c->file_count; f++)
         if (strcmp(th_model_registry_name(c->files[f]), name) == 0 && strlen(c->files[f]) < PATH_MAX) {
             strcpy(out_path, c->files[f]);
             return TH_OK;
         }
     const bool plain = name[0] != '\0' && name[0] != '.' && !strchr(name, '/') && strlen(name) < 256;
-    for (uint32_t f = 0; plain && f < c->folder_count; f++)
-        if (find_in(c->folders[f], name, out_path))
+    for (uint32_t f = 0; plain && f < c->folder_count; f++) {
+        const int folder = open(c->folders[f], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (folder >= 0 && has_file(folder, name)) {
+            *out_folder = folder;
+            snprintf(out_path, PATH_MAX, TH_PATH_IN_FOLDER, folder, name);
             return TH_OK;
+        }
+        if (folder >= 0)
+            close(folder);
+    }
     return th_fail(err, TH_ERR_INPUT, "there is no model \"%.128s\"", name);
 }
 
@@ -85,16 +94,17 @@ json_t *th_model_registry_json(const th_model_registry *c)
         names = add_name(names, th_model_registry_name(c->files[f]));
     for (uint32_t f = 0; f < c->folder_count; f++) {
         struct dirent **entries = NULL;
-        char path[PATH_MAX];
-        const int count = scandir(c->folders[f], &entries, NULL, alphasort);
+        const int folder = open(c->folders[f], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        const int count = folder < 0 ? 0 : scandirat(folder, ".", &entries, NULL, alphasort);
         for (int e = 0; e < count; e++) {
             const char *name = entries[e]->d_name;
-            if (seems_readable(name) && json_array_size(names) < TH_MODEL_REGISTRY_MAX_NAMES &&
-                find_in(c->folders[f], name, path))
+            if (seems_readable(name) && json_array_size(names) < TH_MODEL_REGISTRY_MAX_NAMES && has_file(folder, name))
                 names = add_name(names, name);
             free(entries[e]);
         }
         free(entries);
+        if (folder >= 0)
+            close(folder);
     }
     return names;
 }

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- models ---- */
 
@@ -27,9 +28,12 @@ static th_result add_model(th_model_cache *model_cache, const th_model_cache_des
     char path[PATH_MAX];
     th_compiled_model *compiled;
     const uint32_t m = model_cache->count;
-    th_result result = th_model_registry_find(desc->registry, name, path, err);
+    int folder;
+    th_result result = th_model_registry_find(desc->registry, name, path, &folder, err);
     if (result == TH_OK)
         result = desc->load(desc->load_ctx, path, most_bytes, &model_cache->models[m], err);
+    if (folder >= 0)
+        close(folder);
     if (result != TH_OK)
         return result;
     model_cache->count++;

@@ -119,13 +119,16 @@ Test(import_hostile, takes_many_nodes_without_a_name_and_of_one_name)
 /* And not with the one that may come from anywhere. Most of the second is spent before the importer begins. */
 Test(import_hostile, ends_the_importer_with_the_signal_for_time)
 {
+    char path_in_folder[64];
     write_siblings("x", 1000000);
+    snprintf(path_in_folder, sizeof path_in_folder, "/proc/self/fd/%d/model.x", open(folder, O_PATH));
     pid_t child = fork();
     if (child == 0) {
         while (clock() < CLOCKS_PER_SEC / 100 * 97)
             ;
+        dup2(open(path, O_RDONLY), STDIN_FILENO);
         dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-        execl(TEST_IMPORTER, TEST_IMPORTER, path, "0", "1", NULL);
+        execl(TEST_IMPORTER, TEST_IMPORTER, path_in_folder, "0", "1", NULL);
         _exit(127);
     }
     int status;

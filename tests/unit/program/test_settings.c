@@ -118,6 +118,8 @@ static const char *const kinds[] = {"scale", NULL};
 static const th_model_registry human = {.files = {"human"}, .file_count = 1};
 static th_run_manager_desc manager = {.kinds = kinds, .registry = &human, .limits = {1000, 4, 1 << 30}};
 
+static th_run_folders folders;
+
 static void expect_arguments(const char *request, const char *wanted)
 {
     char line[512] = "";
@@ -125,7 +127,7 @@ static void expect_arguments(const char *request, const char *wanted)
     cr_assert(json, "%s", request);
     err.text[0] = '\0';
     th_arena *arena = th_arena_create();
-    const char **words = th_run_arguments(&manager, json, arena, &err);
+    const char **words = th_run_arguments(&manager, json, arena, &folders, &err);
     for (const char **w = words; w && *w; w++)
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", *w);
     cr_expect_eq(words == NULL, wanted == NULL, "%s: %s", request, err.text);
@@ -174,7 +176,7 @@ static const char *refusal(const char *name, json_t *value)
     json_t *request = json_pack("{s:s, s:{s:o}}", "kind", "scale", "options", name, value);
     err.text[0] = '\0';
     th_arena *arena = th_arena_create();
-    cr_expect_null(th_run_arguments(&manager, request, arena, &err), "%s", name);
+    cr_expect_null(th_run_arguments(&manager, request, arena, &folders, &err), "%s", name);
     th_arena_destroy(arena);
     json_decref(request);
     return err.text;
@@ -246,6 +248,7 @@ static void leave_folder(void)
 Test(model_registry, names_lead_to_files_of_the_folders_and_nowhere_else, .init = enter_folder, .fini = leave_folder)
 {
     char path[PATH_MAX];
+    int opened;
     mkdir("models", 0700);
     mkdir("models/deep.glb", 0700);
     mkdir("secret", 0700); /* as long as models: only its letters tell */
@@ -262,16 +265,18 @@ Test(model_registry, names_lead_to_files_of_the_folders_and_nowhere_else, .init 
         .files = {"human", "somewhere/fox.glb"}, .file_count = 2, .folders = {"models"}, .folder_count = 1};
 
     static const char *const right[][2] = {
-        {"human", "human"}, {"fox.glb", "somewhere/fox.glb"}, {"a.glb", "/models/a.glb"}, {"in.glb", ""}};
+        {"human", "human"}, {"fox.glb", "somewhere/fox.glb"}, {"a.glb", "/a.glb"}, {"in.glb", "/in.glb"}};
     for (size_t r = 0; r < sizeof right / sizeof *right; r++) {
-        cr_expect_eq(th_model_registry_find(&c, right[r][0], path, NULL), TH_OK);
+        cr_expect_eq(th_model_registry_find(&c, right[r][0], path, &opened, NULL), TH_OK);
         cr_expect(strcmp(path, right[r][1]) == 0 || (r >= 2 && strstr(path, right[r][1])), "%s", path);
+        cr_expect_eq(opened >= 0, r >= 2 && access(path, R_OK) == 0);
+        close(opened);
     }
     char wrong[] = "out.glb out1.glb out2.glb .hidden.glb deep.glb deep.glb/b.glb ../secret.glb secret.glb pipe.glb "
                    "/etc/passwd . .. somewhere/fox.glb";
     for (char *name = strtok(wrong, " "); name; name = strtok(NULL, " "))
-        cr_expect_eq(th_model_registry_find(&c, name, path, NULL), TH_ERR_INPUT, "%s", name);
-    cr_expect_eq(th_model_registry_find(&c, "", path, NULL), TH_ERR_INPUT);
+        cr_expect_eq(th_model_registry_find(&c, name, path, &opened, NULL), TH_ERR_INPUT, "%s", name);
+    cr_expect_eq(th_model_registry_find(&c, "", path, &opened, NULL), TH_ERR_INPUT);
 
     expect_json(th_model_registry_json(&c), "[\"human\",\"fox.glb\",\"a.glb\",\"in.glb\"]");
 }

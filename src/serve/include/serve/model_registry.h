@@ -25,10 +25,12 @@ const char *th_model_registry_name(const char *path);
 /* TH_ERR_INPUT if two files have the same name. */
 th_result th_model_registry_check(const th_model_registry *registry, th_error *err);
 
-/* The path of a name: a file from the command line, otherwise a regular file directly in a folder, without a leading
- * dot and without a symbolic link out of the folder. TH_ERR_INPUT if there is none. Any thread. */
+/* The path of a name, for th_import: a file from the command line, otherwise a regular file directly in a folder,
+ * without a leading dot and without a symbolic link out of the folder. That folder is *out_folder, which the caller
+ * closes after the import, and the path is of the form TH_PATH_IN_FOLDER, so that what a link becomes meanwhile leads
+ * nowhere; -1 without a folder. TH_ERR_INPUT if there is none. Any thread. */
 th_result th_model_registry_find(const th_model_registry *registry, const char *name, char out_path[PATH_MAX],
-                                 th_error *err);
+                                 int *out_folder, th_error *err);
 
 /* An array of unique names: first the files, then the contents of folders, sorted, at most TH_MODEL_REGISTRY_MAX_NAMES.
  * Reads the folders on each call. */
