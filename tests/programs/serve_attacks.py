@@ -9,12 +9,13 @@ import itertools
 import json
 import os
 import resource
+import select
 import socket
 import threading
 import time
 
 from program import HUMAN, command, main
-from serve_client import NIGHTLY, Crowd, comes
+from serve_client import NIGHTLY, Crowd, answer_of, comes
 
 ROUNDS = int(os.environ.get('THRONG_ATTACK_ROUNDS', 40 if NIGHTLY else 2))  # of each attack
 THOUSAND = '--count 1000 --threads 1'
@@ -198,6 +199,24 @@ def test_a_link_that_changes_leads_nowhere():
                 else:
                     assert 'hero.glb: leads out of its folder' in run['message'], run
     print(f'{loaded} loaded, {refused} refused, {runs} runs')
+    server.stop()
+
+
+# In the time that a folder takes, others are answered: on one thread the list would come first.
+def test_a_large_folder_keeps_nobody_waiting():
+    os.mkdir('models')
+    for n in range(20000):
+        os.symlink('../outside.glb', f'models/{n}.glb')
+    server = Crowd('--count 10 --rate 10 --model models --model human')
+    answered = 0
+    with server.connect() as s:
+        s.sendall(b'GET /api/models HTTP/1.1\r\n' + HOST + b'\r\n')
+        while not select.select([s], [], [], 0)[0]:
+            server.expect(200, 'GET', '/healthz')
+            answered += 1
+        assert answer_of(s.recv(1 << 16)).status == 200
+    print(f'{answered} answers meanwhile')
+    assert answered >= 3, answered
     server.stop()
 
 

@@ -31,6 +31,7 @@ typedef struct th_route {
     th_access access;
     th_handler *answer;                      /* or: */
     json_t *(*json)(th_server_state *state); /* a document; or NULL too: an event stream */
+    bool reads;                              /* reads files, which may take any time: not for the thread that serves */
 } th_route;
 
 /* Ends with an entry whose method is NULL. */

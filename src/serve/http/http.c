@@ -10,10 +10,12 @@
 #include <limits.h>
 #include <microhttpd.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -61,10 +63,25 @@ typedef struct exchange {
     th_methods allow;
     uint64_t begun_ns;
     struct MHD_Connection *connection;
-    struct exchange *next; /* in the list of waiting exchanges */
+    STAILQ_ENTRY(exchange) link; /* in the list of waiting exchanges, or in one of the reader's */
+    bool is_read;                /* the reader has made the reply: */
+    th_reply reply;
     char body[TH_REQUEST_FILTER_BODY_BYTES];
     uint64_t body_bytes; /* received, kept or not */
 } exchange;
+
+typedef STAILQ_HEAD(, exchange) exchanges;
+
+/* The thread that makes replies of routes that read. */
+typedef struct reader {
+    pthread_t thread;
+    bool is_started;
+    int done_fd;          /* an eventfd */
+    pthread_mutex_t lock; /* protects the members below */
+    pthread_cond_t changed;
+    exchanges asked, done;
+    bool ends;
+} reader;
 
 /* Server-sent events (WHATWG HTML, section 9.2). Every event is a complete state. So the last few are stored once for
  * all clients, and a slow client skips events: it delays no other and costs no memory. */
@@ -92,8 +109,9 @@ struct th_http {
     unsigned pending_count;
     struct MHD_Daemon *daemon;
     LIST_HEAD(, connection) connections;
-    exchange *waiting; /* suspended until its reply is ready */
-    unsigned waiting_count;
+    exchanges waiting;      /* suspended until the reply is ready */
+    unsigned waiting_count; /* with those of the reader */
+    reader reader;
     event *events[EVENTS_KEPT]; /* a ring buffer */
     uint64_t event_count;       /* published since the start */
     LIST_HEAD(, event_client) event_clients;
@@ -317,6 +335,45 @@ static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
+static th_reply make_reply(th_http *http, const exchange *x)
+{
+    return x->route->json ? th_reply_json(200, x->route->json(http->state))
+                          : x->route->answer(http->state, &x->request);
+}
+
+static void *run_reader(void *arg)
+{
+    th_http *http = arg;
+    reader *r = &http->reader;
+    const uint64_t one = 1;
+    pthread_mutex_lock(&r->lock);
+    while (!r->ends) {
+        exchange *x = STAILQ_FIRST(&r->asked);
+        if (!x) {
+            pthread_cond_wait(&r->changed, &r->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&r->lock);
+        x->reply = make_reply(http, x);
+        x->is_read = true;
+        pthread_mutex_lock(&r->lock);
+        STAILQ_REMOVE_HEAD(&r->asked, link);
+        STAILQ_INSERT_TAIL(&r->done, x, link);
+        ssize_t ignored = write(r->done_fd, &one, sizeof one);
+        (void)ignored;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static enum MHD_Result wait_for_reply(th_http *http, struct MHD_Connection *c)
+{
+    http->waiting_count++;
+    set_deadline(c, 0);
+    MHD_suspend_connection(c);
+    return MHD_YES;
+}
+
 /* Of a reply that is not ready the library asks again when the connection is resumed. */
 static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, exchange *x)
 {
@@ -328,31 +385,51 @@ static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, 
     x->request.size = (size_t)x->body_bytes;
     if (!x->route->answer && !x->route->json)
         return stream_events(http, c, x);
-    const th_reply reply =
-        x->route->json ? th_reply_json(200, x->route->json(http->state)) : x->route->answer(http->state, &x->request);
+    const bool asks = x->route->reads && !x->is_read;
+    const th_reply reply = asks ? (th_reply){0} : x->is_read ? x->reply : make_reply(http, x);
+    x->is_read = false; /* it is sent, and released by that */
     if (reply.status)
         return send_reply(http, c, x, reply);
     if (http->closed || th_clock_ns() - x->begun_ns > REPLY_TIMEOUT_NS)
         return send_reply(http, c, x, th_reply_error(503, "too_slow", "this took too long; try again"));
     if (http->waiting_count == WAITING)
         return send_reply(http, c, x, th_reply_error(503, "too_many_wait", "too many clients wait for this"));
-    x->next = http->waiting;
-    http->waiting = x;
-    http->waiting_count++;
-    set_deadline(c, 0);
-    MHD_suspend_connection(c);
-    return MHD_YES;
+    if (!asks) {
+        STAILQ_INSERT_HEAD(&http->waiting, x, link);
+        return wait_for_reply(http, c);
+    }
+    pthread_mutex_lock(&http->reader.lock);
+    STAILQ_INSERT_TAIL(&http->reader.asked, x, link);
+    pthread_cond_signal(&http->reader.changed);
+    pthread_mutex_unlock(&http->reader.lock);
+    return wait_for_reply(http, c);
 }
 
-void th_http_wake(th_http *http)
+static void resume(th_http *http, exchanges *list)
 {
-    while (http->waiting) {
-        exchange *x = http->waiting;
-        http->waiting = x->next;
+    for (exchange *x; (x = STAILQ_FIRST(list));) {
+        STAILQ_REMOVE_HEAD(list, link);
         http->waiting_count--;
         set_deadline(x->connection, th_clock_ns() + REQUEST_NS);
         MHD_resume_connection(x->connection);
     }
+}
+
+void th_http_wake(th_http *http)
+{
+    resume(http, &http->waiting);
+}
+
+static void take_what_was_read(th_http *http)
+{
+    uint64_t count;
+    exchanges done = STAILQ_HEAD_INITIALIZER(done);
+    ssize_t ignored = read(http->reader.done_fd, &count, sizeof count);
+    (void)ignored;
+    pthread_mutex_lock(&http->reader.lock);
+    STAILQ_CONCAT(&done, &http->reader.done);
+    pthread_mutex_unlock(&http->reader.lock);
+    resume(http, &done);
 }
 
 /* Called once with the headers, which alone decide about a rejection, then with every part of the body, then once
@@ -403,8 +480,11 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
 static void end_exchange(void *cls, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode code)
 {
     (void)cls, (void)code;
+    exchange *x = *context;
     set_deadline(c, th_clock_ns() + HALF_CLOSED_NS);
-    free(*context);
+    if (x && x->is_read)
+        free(x->reply.body);
+    free(x);
     *context = NULL;
 }
 
@@ -562,9 +642,12 @@ void th_http_run(th_http *http)
     bool accepts = false;
     const int count = epoll_wait(http->epoll_fd, events, EPOLL_EVENTS, 0);
     for (int e = 0; e < count; e++) {
-        pending *p = events[e].data.ptr; /* or the server, for its listening socket; NULL: the library */
+        /* Or the server, for its listening socket, or the reader; NULL: the library. */
+        pending *p = events[e].data.ptr;
         accepts = accepts || events[e].data.ptr == http;
-        if (!p || events[e].data.ptr == http)
+        if (events[e].data.ptr == &http->reader)
+            take_what_was_read(http);
+        if (!p || events[e].data.ptr == http || events[e].data.ptr == &http->reader)
             continue;
         if (p->is_rejected) {
             discard(http, p);
@@ -638,6 +721,12 @@ th_result th_http_create(th_request_filter *filter, th_server_state *state, int 
     }
     *http = (th_http){.filter = filter, .state = state, .listen_fd = listen_fd};
     TAILQ_INIT(&http->pending);
+    STAILQ_INIT(&http->waiting);
+    STAILQ_INIT(&http->reader.asked);
+    STAILQ_INIT(&http->reader.done);
+    pthread_mutex_init(&http->reader.lock, NULL);
+    pthread_cond_init(&http->reader.changed, NULL);
+    http->reader.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     th_result result = TH_OK;
     const unsigned from_one_address = th_address_is_loopback(filter->listen) ? 0 : FROM_ONE_ADDRESS;
     http->daemon = MHD_start_daemon(
@@ -647,14 +736,19 @@ th_result th_http_create(th_request_filter *filter, th_server_state *state, int 
         IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK,
         keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, http, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, http, MHD_OPTION_END);
-    struct epoll_event arrives = {EPOLLIN, {.ptr = http}}, wakes = {EPOLLIN, {.ptr = NULL}};
+    struct epoll_event arrives = {EPOLLIN, {.ptr = http}}, wakes = {EPOLLIN, {.ptr = NULL}},
+                       reads = {EPOLLIN, {.ptr = &http->reader}};
     http->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (http->epoll_fd < 0 || epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, listen_fd, &arrives) != 0)
+    if (http->epoll_fd < 0 || epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, listen_fd, &arrives) != 0 ||
+        epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, http->reader.done_fd, &reads) != 0)
         result = th_fail(err, TH_ERR_ENVIRONMENT, "no epoll: %s", strerror(errno));
     else if (!http->daemon ||
              epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD,
                        MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, &wakes) != 0)
         result = th_fail(err, TH_ERR_ENVIRONMENT, "libmicrohttpd does not start");
+    else if (pthread_create(&http->reader.thread, NULL, run_reader, http) != 0)
+        result = th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread");
+    http->reader.is_started = result == TH_OK;
     if (result == TH_OK)
         *out = http;
     else
@@ -667,14 +761,24 @@ void th_http_destroy(th_http *http)
     if (!http)
         return;
     http->closed = true;
+    pthread_mutex_lock(&http->reader.lock);
+    http->reader.ends = true;
+    pthread_cond_signal(&http->reader.changed);
+    pthread_mutex_unlock(&http->reader.lock);
+    if (http->reader.is_started)
+        pthread_join(http->reader.thread, NULL);
     wake_event_clients(http);
     th_http_wake(http);
+    resume(http, &http->reader.asked);
+    resume(http, &http->reader.done);
     for (int n = 0; n < 2 && http->daemon; n++) /* first they are resumed, and then they end */
         th_http_run(http);
     while (!TAILQ_EMPTY(&http->pending))
         drop(http, TAILQ_FIRST(&http->pending));
     if (http->epoll_fd >= 0)
         close(http->epoll_fd);
+    if (http->reader.done_fd >= 0)
+        close(http->reader.done_fd);
     close(http->listen_fd);
     if (http->daemon)
         MHD_stop_daemon(http->daemon);

@@ -1,5 +1,5 @@
 /* The HTTP server: connections, heads of requests, replies and event streams, with libmicrohttpd, all on the calling
- * thread. */
+ * thread. Another one makes the replies that read files. */
 #ifndef TH_SERVE_HTTP_HTTP_H
 #define TH_SERVE_HTTP_HTTP_H
 

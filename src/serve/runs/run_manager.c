@@ -614,16 +614,19 @@ json_t *th_run_manager_runs_json(th_run_manager *r)
 
 char *th_run_manager_read(th_run_manager *r, uint32_t id, th_run_file which, size_t *out_size)
 {
-    char *text = NULL;
     pthread_mutex_lock(&r->lock);
     const run *one = find(r, id);
     const int file = !one ? -1 : which == TH_RUN_RESULT ? one->document : one->report;
     const size_t size = one ? (size_t)size_of(one, file) : 0;
-    if (size > 0 && (text = malloc(size)) && pread(file, text, size, 0) != (ssize_t)size) {
+    const int own = size > 0 ? fcntl(file, F_DUPFD_CLOEXEC, 0) : -1; /* reading may take long */
+    pthread_mutex_unlock(&r->lock);
+    char *text = own >= 0 ? malloc(size) : NULL;
+    if (text && pread(own, text, size, 0) != (ssize_t)size) {
         free(text);
         text = NULL;
     }
-    pthread_mutex_unlock(&r->lock);
+    if (own >= 0)
+        close(own);
     *out_size = size;
     return text;
 }

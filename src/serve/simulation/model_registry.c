@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { ENTRIES = 20000 }; /* of a folder that are looked at: a few MB of names */
+
 const char *th_model_registry_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -75,6 +77,11 @@ static bool seems_readable(const char *name)
     return dot != NULL && name[0] != '.';
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 /* If several share a name, th_model_registry_find returns the first. */
 static json_t *add_name(json_t *names, const char *name)
 {
@@ -93,18 +100,21 @@ json_t *th_model_registry_json(const th_model_registry *c)
     for (uint32_t f = 0; f < c->file_count; f++)
         names = add_name(names, th_model_registry_name(c->files[f]));
     for (uint32_t f = 0; f < c->folder_count; f++) {
-        struct dirent **entries = NULL;
-        const int folder = open(c->folders[f], O_PATH | O_DIRECTORY | O_CLOEXEC);
-        const int count = folder < 0 ? 0 : scandirat(folder, ".", &entries, NULL, alphasort);
-        for (int e = 0; e < count; e++) {
-            const char *name = entries[e]->d_name;
-            if (seems_readable(name) && json_array_size(names) < TH_MODEL_REGISTRY_MAX_NAMES && has_file(folder, name))
-                names = add_name(names, name);
+        DIR *folder = opendir(c->folders[f]);
+        char **entries = calloc(ENTRIES, sizeof *entries);
+        size_t count = 0;
+        for (struct dirent *e; folder && entries && count < ENTRIES && (e = readdir(folder));)
+            if (seems_readable(e->d_name) && (entries[count] = strdup(e->d_name)))
+                count++;
+        qsort(entries, count, sizeof *entries, by_text);
+        for (size_t e = 0; e < count; e++) {
+            if (json_array_size(names) < TH_MODEL_REGISTRY_MAX_NAMES && has_file(dirfd(folder), entries[e]))
+                names = add_name(names, entries[e]);
             free(entries[e]);
         }
         free(entries);
-        if (folder >= 0)
-            close(folder);
+        if (folder)
+            closedir(folder);
     }
     return names;
 }

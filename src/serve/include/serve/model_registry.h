@@ -32,8 +32,8 @@ th_result th_model_registry_check(const th_model_registry *registry, th_error *e
 th_result th_model_registry_find(const th_model_registry *registry, const char *name, char out_path[PATH_MAX],
                                  int *out_folder, th_error *err);
 
-/* An array of unique names: first the files, then the contents of folders, sorted, at most TH_MODEL_REGISTRY_MAX_NAMES.
- * Reads the folders on each call. */
+/* An array of unique names: first the files, then the contents of folders, sorted, at most TH_MODEL_REGISTRY_MAX_NAMES,
+ * of the first 20,000 entries that a folder has. Reads the folders on each call. */
 json_t *th_model_registry_json(const th_model_registry *registry);
 
 #endif
