@@ -461,11 +461,14 @@ def test_runs():
 # ---- results ----
 
 def write_results_of_an_earlier_life():
-    whole, partial = '{"benchmarks": [], "old": true}', '{"benchmarks": [], "context": {"partial": true}}'
+    context = '{"context": {"throng_schema_version": 1%s}, "benchmarks": []}\n'
+    whole, partial = context % '', context % ', "partial": true'
     write('results/stress-20260201T000000Z-1.json', whole)
     write('results/scale-20260131T120000Z-30.json', partial)
     write('results/scale-20260202T000000Z-2.json', '{"bench')
     write('results/scale-20260202T000000Z-3.json', '[]')
+    write('results/scale-20260202T000000Z-4.json', whole[:-2])
+    write('results/scale-20260202T000000Z-5.json', '{"benchmarks": [' + '{},' * 8000000 + '{}]}')  # 2 GB in memory
     os.mkdir('results/scale-20260203T000000Z-1.json')
     os.symlink('stress-20260201T000000Z-1.json', 'results/scale-20260204T000000Z-1.json')
     os.mkfifo('results/scale-20260205T000000Z-1.json')
@@ -486,7 +489,8 @@ def test_results_of_an_earlier_life_are_runs_as_well():
     assert old['started'] == '2026-01-31T12:00:00Z' and old['restored'] and old['state'] == 'cancelled', old
     assert crowd.expect(200, 'GET', '/api/runs/1/result').text == partial
     crowd.refuse(409, 'DELETE', '/api/runs/1', 'run_ended')
-    assert crowd.said().count(' is ignored: ') == 5, crowd.said()
+    assert crowd.said().count(' is ignored: ') == 7, crowd.said()
+    assert int(re.search(r'VmHWM:\s+(\d+)', read(f'/proc/{crowd.pid}/status'))[1]) < 500000, 'kB, also with a sanitizer'
     a_run_that_is_killed_leaves_nothing_and_names_nothing(crowd, 3, 'results')
     run = crowd.expect(202, 'POST', '/api/runs', SMALL_RUN).text
     assert '"id":4,' in run and '"restored":false' in run, run
@@ -504,7 +508,7 @@ def test_results_of_an_earlier_life_are_runs_as_well():
 def test_of_many_results_the_newest_are_runs():
     os.mkdir('results')
     for number in range(1, 29):
-        write(f'results/scale-202601{number % 14 + 1:02}T120000Z-{number}.json', '{"benchmarks": []}')
+        write(f'results/scale-202601{number % 14 + 1:02}T120000Z-{number}.json', '{"context": {"throng_schema_version": 1}}')
     crowd = Crowd(f'--results results {SMALL}')
     runs = crowd.document('/api/runs')['runs']
     assert [run['file'] for run in runs] == [

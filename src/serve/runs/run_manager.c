@@ -8,6 +8,7 @@
 #include <serve/log.h>
 
 #include <assert.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -161,6 +162,29 @@ static int open_result(int folder, const char *file, const char **out_why)
     return -1;
 }
 
+/* A document of ours begins with its context, which says whether it is partial, and ends as an object. No more of it is
+ * read, since it may be large, and as JSON in memory 80 times as large. NULL, or why it is none. */
+static const char *check_document(int file, bool *out_partial)
+{
+    enum { CONTEXT_BYTES = 256 << 10 };
+    static char head[CONTEXT_BYTES];
+    char tail[16];
+    int used = 0;
+    const off_t size = lseek(file, 0, SEEK_END);
+    const ssize_t got = pread(file, head, sizeof head - 1, 0);
+    ssize_t end = pread(file, tail, sizeof tail, size > (off_t)sizeof tail ? size - (off_t)sizeof tail : 0);
+    head[got < 0 ? 0 : got] = '\0';
+    sscanf(head, " { \"context\" : %n", &used);
+    json_t *context = used ? json_loads(head + used, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+    while (end > 0 && isspace((unsigned char)tail[end - 1]))
+        end--;
+    const bool is_whole =
+        json_is_integer(json_object_get(context, "throng_schema_version")) && end > 0 && tail[end - 1] == '}';
+    *out_partial = json_is_true(json_object_get(context, "partial"));
+    json_decref(context);
+    return is_whole ? NULL : "not a complete result";
+}
+
 /* The newest results, from old to new: only regular files with valid names of kinds of run; logs incomplete results and
  * skips them. Renumbers the runs, because several processes use the same numbers. */
 static void load_earlier(th_run_manager *r)
@@ -177,13 +201,9 @@ static void load_earlier(th_run_manager *r)
         snprintf(file, sizeof file, "%s.json", found[i].name.text);
         snprintf(report, sizeof report, "%s.html", found[i].name.text);
         const int document = open_result(dirfd(files), file, &why);
-        json_t *whole = document >= 0 ? json_loadfd(document, 0, NULL) : NULL;
-        const bool is_partial = json_is_true(json_object_get(json_object_get(whole, "context"), "partial"));
-        if (document >= 0 && !json_is_array(json_object_get(whole, "benchmarks"))) {
-            why = "not a complete result";
+        bool is_partial = false;
+        if (document >= 0 && (why = check_document(document, &is_partial)))
             close(document);
-        }
-        json_decref(whole);
         if (why) {
             th_log(TH_LOG_WARNING, "%s/%s is ignored: %s", r->desc.results, file, why);
             continue;
