@@ -116,6 +116,46 @@ json_t *th_json_set(json_t *object, const char *name, json_t *value)
 
 /* ---- writing ---- */
 
+/* For json_dump_callback, which passes whole characters. jansson itself escapes those below U+0020 only. */
+static int put(const char *text, size_t size, void *file)
+{
+    size_t done = 0;
+    for (size_t at = 0; at < size; at++) {
+        const unsigned char *c = (const unsigned char *)text + at;
+        const size_t length = *c < 0x7f ? 0 : th_control_length(text + at);
+        if (length == 0)
+            continue;
+        unsigned point = *c & 0xffu >> (length + (length > 1));
+        for (size_t i = 1; i < length; i++)
+            point = point << 6 | (c[i] & 0x3fu);
+        fwrite(text + done, 1, at - done, file);
+        fprintf(file, "\\u%04X", point);
+        done = at + length;
+    }
+    fwrite(text + done, 1, size - done, file);
+    return ferror((FILE *)file);
+}
+
+bool th_json_put(const json_t *value, size_t flags, FILE *file)
+{
+    assert(file);
+    return json_dump_callback(value, put, file, flags | JSON_ENCODE_ANY) == 0;
+}
+
+char *th_json_line(const json_t *value, int digits)
+{
+    assert(digits >= 1 && digits <= 17);
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    bool is_whole = file && th_json_put(value, JSON_COMPACT | JSON_REAL_PRECISION((size_t)digits), file);
+    is_whole = file && fclose(file) == 0 && is_whole;
+    if (is_whole)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static bool is_flat(const json_t *value)
 {
     size_t index;
@@ -144,7 +184,7 @@ static void write_value(writer *w, const json_t *value, int depth)
 {
     const bool is_object = json_is_object(value);
     if (is_flat(value)) {
-        w->failed |= json_dumpf(value, w->file, w->flags) != 0;
+        w->failed |= !th_json_put(value, w->flags, w->file);
         return;
     }
     const char *key, *separator = is_object ? "{" : "[";
@@ -155,7 +195,7 @@ static void write_value(writer *w, const json_t *value, int depth)
     {
         fprintf(w->file, "%s\n%*s", separator, 2 * depth + 2, "");
         json_t *name = json_string(key); /* quotes and escapes the key */
-        w->failed |= json_dumpf(name, w->file, w->flags) != 0;
+        w->failed |= !th_json_put(name, w->flags, w->file);
         json_decref(name);
         fputs(": ", w->file);
         write_value(w, child, depth + 1);
@@ -174,7 +214,7 @@ bool th_json_write(const json_t *document, int digits, FILE *file)
 {
     assert(file);
     assert(digits >= 1 && digits <= 17);
-    writer w = {file, JSON_ENCODE_ANY | JSON_REAL_PRECISION((size_t)digits), false};
+    writer w = {file, JSON_REAL_PRECISION((size_t)digits), false};
     write_value(&w, document, 0);
     fputc('\n', file);
     return !w.failed && !ferror(file);

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a control character at the beginning of a text, including those that change the text direction; 0 if it is
- * another character. Text is UTF-8. */
-static size_t control_length(const char *text)
+size_t th_control_length(const char *text)
 {
-    static const char *const signs[] = {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d",
-                                        "\u202e", "\u2028", "\u2029", "\u2066", "\u2067", "\u2068", "\u2069"};
+    static const char *const signs[] = {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
+                                        "\u2028", "\u2029", "\u2066", "\u2067", "\u2068", "\u2069", "\ufeff"};
     const unsigned char *c = (const unsigned char *)text;
     if (c[0] < ' ' || c[0] == 0x7f)
         return 1;
@@ -29,7 +27,7 @@ char *th_printable(const char *text, char *out, size_t size)
     assert(text && out && size > 0);
     size_t used = 0;
     while (*text && used + 1 < size) {
-        const size_t length = control_length(text);
+        const size_t length = th_control_length(text);
         out[used++] = length ? '?' : *text;
         text += length ? length : 1;
     }
@@ -101,10 +99,12 @@ void th_html_escape(const char *text, FILE *file)
     for (; *text; text++) {
         static const char signs[] = "<>&\"'", *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
         const char *sign = strchr(signs, *text);
+        const size_t control = *text == '\n' ? 0 : th_control_length(text);
         if (sign)
             fputs(entities[sign - signs], file);
         else
-            fputc(*text, file);
+            fputc(control ? '?' : *text, file);
+        text += control ? control - 1 : 0;
     }
 }
 

@@ -311,7 +311,7 @@ static int compare(const void *one, const void *other)
 static void write_text(writer *w, const char *text)
 {
     json_t *json = th_json_text(text);
-    if (!json || json_dumpf(json, w->file, JSON_ENCODE_ANY) != 0)
+    if (!json || !th_json_put(json, 0, w->file))
         w->failed = true;
     json_decref(json);
 }

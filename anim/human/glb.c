@@ -3,6 +3,7 @@
 #include <anim/glb.h>
 
 #include <core/file.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <jansson.h>
@@ -320,7 +321,7 @@ th_result th_glb_write(const th_model *model, const char *path, th_error *err)
     if (g.stream)
         g.failed |= fclose(g.stream) != 0;
     /* Nine digits reproduce every float exactly. */
-    char *json = g.failed ? NULL : json_dumps(g.document, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    char *json = g.failed ? NULL : th_json_line(g.document, 9);
     if (json) {
         /* Header: magic, version, length; chunks: length, type, data padded to 4 bytes (section 4.4). */
         const size_t json_bytes = strlen(json), json_padding = -json_bytes & 3, padding = -g.byte_count & 3,

@@ -6,6 +6,7 @@
 #include "server_state.h"
 
 #include <core/clock.h>
+#include <core/json.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -251,7 +252,7 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
             if (th_clock_ns() >= due_ns) {
                 th_server_state_heartbeat(&s->state);
                 json_t *json = th_state_json(&s->state);
-                char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+                char *text = th_json_line(json, 9);
                 if (text)
                     th_http_publish(s->http, "state", text);
                 free(text);

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -14,7 +15,7 @@ import stat
 import subprocess
 import tempfile
 
-from program import (HUMAN, PROGRAM, Skip, command, document, expect, limit_memory, load, main, parse, read, throng,
+from program import (HUMAN, PROGRAM, SOURCE, Skip, command, document, expect, limit_memory, load, main, parse, read, throng,
                      write)
 from serve_client import comes
 
@@ -98,6 +99,19 @@ def test_a_pipe_gets_what_a_file_does():
             done = command(PROGRAM, 'inspect', SMALL, '--out', f'/dev/fd/{one.fileno()}', pass_fds=[one.fileno()])
             assert done.code == 3 and 'Operation not supported' in done.err, done
     assert sorted(os.listdir()) == ['a.json', 'whole.json'], os.listdir()
+
+
+# In documents names are escaped, and what they were when they are read.
+def test_no_file_has_what_a_terminal_interprets():
+    name = 'a\x1b\x7f\x9b\u202eb.glb'
+    shutil.copy(f'{SOURCE}/tests/data/morph.glb', name)
+    expect(0, f'bench --model {name} {QUICK} --filter limit --out a.json --out a.html --trace t.json')
+    shutil.copy('a.json', name)
+    texts = [read('a.json'), read('a.html'), read('t.json'), throng(f'compare a.json {name} --json').out]
+    for text in texts:
+        found = re.search('[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]', text)
+        assert text and not found, found
+    assert parse(texts[-1])['new']['file'] == name
 
 
 # A link to /dev/full passes the look before, and takes nothing.

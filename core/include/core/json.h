@@ -26,6 +26,12 @@ __attribute__((format(printf, 2, 3))) void th_json_append_format(json_t **texts,
 json_t *th_json_merge(json_t *object, json_t *more);
 json_t *th_json_set(json_t *object, const char *name, json_t *value);
 
+/* As json_dumpf, and control characters (text_format.h) are escaped. False: out of memory, or the stream failed. */
+bool th_json_put(const json_t *value, size_t flags, FILE *file);
+
+/* The same on a line of text, which the caller frees; NULL: out of memory. digits: as below. */
+char *th_json_line(const json_t *value, int digits);
+
 /* Writes the document and a newline. Containers of scalars only stay on one line, others are indented. digits: of real
  * numbers, 1 to 17; 17 preserve a double. Returns false when out of memory or when the stream failed. */
 bool th_json_write(const json_t *document, int digits, FILE *file);

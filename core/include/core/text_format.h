@@ -17,6 +17,10 @@ typedef enum th_output_format {
 
 enum { TH_TEXT_COLUMNS = 100 };
 
+/* Bytes of a control character at the beginning of a UTF-8 text, including those that change the direction of text or
+ * have no width; 0 if it is another character. */
+size_t th_control_length(const char *text);
+
 /* Copies the text, maybe to its own place, with control characters replaced, because names come from files and
  * terminals interpret them. Truncates to `size`, which is above 0, here and below. Returns out. */
 char *th_printable(const char *text, char *out, size_t size);
@@ -32,7 +36,7 @@ char *th_ellipsize(const char *text, uint32_t most, char *out, size_t size);
  * out. */
 char *th_markdown_escape(const char *text, char *out);
 
-/* Writes the text, escaped for an element or an attribute of HTML. */
+/* Writes the text, escaped for an element or an attribute of HTML, and printable but for newlines. */
 void th_html_escape(const char *text, FILE *file);
 
 /* Reads a whole number from low to high. Accepts digits only: strtoull would accept spaces, signs and what follows. */

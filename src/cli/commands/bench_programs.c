@@ -144,7 +144,7 @@ static th_result ask(program *p, const json_t *request, json_t **out, th_error *
     if (p->failure.code != TH_OK)
         return th_fail(err, p->failure.code, "%s", p->failure.text);
     if (request) {
-        char *text = json_dumps(request, JSON_COMPACT), newline[] = "\n";
+        char *text = th_json_line(request, 17), newline[] = "\n";
         struct iovec parts[] = {{text, text ? strlen(text) : 0}, {newline, 1}};
         const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
         const outcome before = receive(p, 0); /* nothing may be left to read: it would pass for the answer */

@@ -21,7 +21,7 @@ static th_reply reply_text(unsigned status, const char *type, char *text)
 
 th_reply th_reply_json(unsigned status, json_t *json)
 {
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    char *text = th_json_line(json, 9);
     json_decref(json);
     return reply_text(status, type_json, text);
 }

@@ -236,6 +236,29 @@ Test(json, repairs_text_that_is_not_utf8)
     json_decref(json);
 }
 
+/* In names, too, and in whatever is flat or not. What is read is what was written. */
+Test(json, escapes_what_terminals_interpret)
+{
+    static const char raw[] = "\x1b\x7f\xc2\x85\u061c\u200f\u202ea\u2028\u2069\ufeff\u00e9\u2030\U0001f600",
+                      escaped[] = "\"\\u001B\\u007F\\u0085\\u061C\\u200F\\u202Ea\\u2028\\u2069\\uFEFF"
+                                  "\u00e9\u2030\U0001f600\"";
+    char *text, *line, expected[512];
+    json_t *document = json_pack("{s:{s:s}, s:[[s]]}", raw, raw, raw, "deep", raw),
+           *read = write_and_read(document, &text);
+    cr_expect(json_equal(document, read));
+    snprintf(expected, sizeof expected, "{\n  %s: {%s: %s},\n  \"deep\": [\n    [%s]\n  ]\n}\n", escaped, escaped,
+             escaped, escaped);
+    cr_expect_str_eq(text, expected);
+    line = th_json_line(json_object_get(document, "deep"), 9);
+    snprintf(expected, sizeof expected, "[[%s]]", escaped);
+    cr_expect_str_eq(line, expected);
+    free(line);
+    free(text);
+    json_decref(read);
+    json_decref(document);
+    cr_expect_eq(th_json_line(NULL, 9), NULL);
+}
+
 Test(json, is_poisoned_by_a_missing_part)
 {
     cr_expect_eq(th_json_append(json_array(), NULL), NULL);
@@ -349,10 +372,12 @@ Test(words, lines_are_made_printable_and_markdown_is_escaped)
                   "d\xe2");
     th_write_line(file, TH_OUTPUT_MARKDOWN, "limit/write_cached <%s>", "_x_");
     th_write_line(file, TH_OUTPUT_MARKDOWN, "~~Tom~~ &amp; Jerry");
+    th_html_escape("<\u202e\n\ufeff\u00e9>\n", file);
     fclose(file);
     cr_expect_str_eq(text, "a?[2J 1\né?b?c?d\xe2"
                            "\nlimit/write_cached \\<\\_x\\_>\n\n"
-                           "\\~\\~Tom\\~\\~ \\&amp; Jerry\n\n");
+                           "\\~\\~Tom\\~\\~ \\&amp; Jerry\n\n"
+                           "&lt;?\n?\u00e9&gt;\n");
     free(text);
     char short_text[8] = "ab";
     th_append(short_text, sizeof short_text, "%s", "cdefghij");
