@@ -59,6 +59,33 @@ def smuggle(server):
         assert answer.count(b'HTTP/1.1 ') == 1, f'{name}: {answer}'
 
 
+# Nothing of the body is sent before the answer is there. What is sent later resets no connection, unless it is endless.
+EARLY = {
+    'a long body': (413, post(b'Content-Type: application/json', b'Content-Length: 17000')),
+    'one that asks first': (413, post(b'Content-Type: application/json', b'Content-Length: 17000', b'Expect: 100-continue')),
+    'one that nobody wants': (413, b'GET /healthz HTTP/1.1\r\nContent-Length: 17000\r\n' + HOST + b'\r\n'),
+    'a body for nothing': (404, b'PUT /nothing HTTP/1.1\r\nContent-Length: 17000\r\n' + HOST + b'\r\n'),
+    'a long chunk': (413, post(b'Content-Type: application/json', b'Transfer-Encoding: chunked', body=b'9999\r\n' + b' ' * 17000)),
+}
+
+
+def refuse_early(server):
+    for name, (status, request) in EARLY.items():
+        for rest, most in ((17000, 17000), (1 << 30, 64 << 20)):
+            got, sent = b'', 0
+            with server.connect() as client:
+                client.sendall(request)
+                while not answer_of(got).whole and (piece := client.recv(1 << 16)):
+                    got += piece
+                assert answer_of(got).status == status and b' 100 ' not in got, f'{name}: {got}'
+                with contextlib.suppress(ConnectionError) if rest > most else contextlib.nullcontext():
+                    while sent < rest:
+                        sent += client.send(bytes(min(rest - sent, 1 << 16)))
+                    client.shutdown(socket.SHUT_WR)
+                    assert client.recv(1) == b'', name
+            assert sent <= most, f'{name}: {sent} bytes were read'
+
+
 class Slow:
     """Clients that begin a request and send a byte now and then."""
 
@@ -225,6 +252,7 @@ def test_over_loopback():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else 4096, hard))
     server = Crowd(THOUSAND)
     smuggle(server)
+    refuse_early(server)
     quiet = watch(server)
     report('quiet', quiet, quiet)
     slow = {'slow heads': b'GET /healthz HTTP/1.1\r\nX: ',
@@ -246,6 +274,7 @@ def test_over_loopback():
 def test_over_a_unix_socket():
     server = Crowd(THOUSAND, listen='unix:socket')
     smuggle(server)
+    refuse_early(server)
     if os.getuid() == 0:
         refuse_others(server)
     server.stop()

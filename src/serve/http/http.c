@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <microhttpd.h>
 #include <poll.h>
@@ -27,7 +28,7 @@
 #define REPLY_TIMEOUT_NS 10000000000u /* for a reply that is not ready yet */
 #define IDLE_S           30u          /* without traffic in either direction */
 #define MEMORY_BYTES     131072u /* per connection: a head, what it is parsed to, and reply buffers; touched as used */
-#define DISCARD_BYTES    (1u << 20) /* of a rejected body that is still read, so that the client sees the reason */
+#define DISCARD_BYTES    (1u << 20) /* of what a rejected client still sends, so that it sees the reason */
 
 enum {
     FROM_ONE_ADDRESS = 256,
@@ -37,11 +38,12 @@ enum {
     EPOLL_EVENTS = 64,
 };
 
-/* A connection until the head of its request is there and good (request_filter.h). So slow clients cost a descriptor
- * and nothing else, and the library sees no malformed head. */
+/* A connection until the head of its request is there and good (request_filter.h), and again once it is rejected. So
+ * slow clients cost a descriptor and nothing else, and the library sees no malformed head. */
 typedef struct pending {
     int fd;
-    bool is_rejected; /* its answer is sent: what comes is discarded, until the client has read the answer and closes */
+    bool is_rejected; /* it has its answer: what comes is discarded, until the client has read the answer and closes */
+    uint32_t discarded;
     uint64_t deadline_ns;
     struct sockaddr_storage address;
     socklen_t address_size;
@@ -67,7 +69,7 @@ typedef struct exchange {
     bool is_read;                /* the reader has made the reply: */
     th_reply reply;
     char body[TH_REQUEST_FILTER_BODY_BYTES];
-    uint64_t body_bytes; /* received, kept or not */
+    uint64_t body_bytes; /* received */
 } exchange;
 
 typedef STAILQ_HEAD(, exchange) exchanges;
@@ -311,6 +313,18 @@ void th_http_publish(th_http *http, const char *name, const char *data)
 
 /* ---- requests ---- */
 
+/* False: see errno. Edge-triggered, because a part of a head stays readable. */
+static bool add_pending(th_http *http, pending *p)
+{
+    struct epoll_event wanted = {EPOLLIN | EPOLLRDHUP | EPOLLET, {.ptr = p}};
+    if (epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, p->fd, &wanted) != 0)
+        return false;
+    p->deadline_ns = th_clock_ns() + HEAD_NS;
+    TAILQ_INSERT_TAIL(&http->pending, p, link);
+    http->pending_count++;
+    return true;
+}
+
 /* Fills in the headers and detects repetitions of those that must be unique. */
 static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
 {
@@ -377,8 +391,6 @@ static enum MHD_Result wait_for_reply(th_http *http, struct MHD_Connection *c)
 /* Of a reply that is not ready the library asks again when the connection is resumed. */
 static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, exchange *x)
 {
-    if (!x->rejection.status && x->body_bytes > TH_REQUEST_FILTER_BODY_BYTES)
-        x->rejection = (th_rejection){413, "too_large", "a body has at most 16384 bytes"};
     if (x->rejection.status)
         return send_reply(http, c, x, th_reply_error(x->rejection.status, x->rejection.code, x->rejection.message));
     x->request.body = x->body;
@@ -432,13 +444,31 @@ static void take_what_was_read(th_http *http)
     resume(http, &done);
 }
 
-/* Called once with the headers, which alone decide about a rejection, then with every part of the body, then once
- * more. */
+/* A second descriptor of a rejected client, which the library closes: with unread bytes that would reset the
+ * connection, and the client might never see the answer. Where there is no room the client must do without, as a
+ * pending one that is dropped may have an event. */
+static void linger(th_http *http, int fd)
+{
+    pending *p = http->pending_count < TH_HTTP_PENDING ? calloc(1, sizeof *p) : NULL;
+    if (!p)
+        return;
+    *p = (pending){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .is_rejected = true};
+    if (p->fd >= 0 && add_pending(http, p))
+        return;
+    if (p->fd >= 0)
+        close(p->fd);
+    free(p);
+}
+
+/* Called once with the headers, then with every part of the body, then once more. Whatever is rejected is so before the
+ * rest of it arrives, by the headers or by the first part of a body that is too much. */
 static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **context)
 {
     const th_rejection not_found = {404, "not_found", "there is no such path"};
     const th_rejection wrong_method = {405, "wrong_method", "this path does not support this method"};
+    const th_rejection too_large = {413, "too_large", "a body has at most 16384 bytes"};
+    const int fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     th_http *http = cls;
     exchange *x = *context;
     (void)version;
@@ -462,17 +492,24 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
         x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
         x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
         x->request.scene = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "scene");
-        const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
-        const bool is_long = length && strtoull(length, NULL, 10) > DISCARD_BYTES;
-        return x->rejection.status && is_long ? finish_exchange(http, c, x) : MHD_YES;
+        if (!x->rejection.status)
+            return MHD_YES;
+        if (headers.content_length || headers.transfer_encoding)
+            linger(http, fd);
+        return finish_exchange(http, c, x);
     }
     if (*data_size == 0)
         return finish_exchange(http, c, x);
-    if (x->body_bytes + *data_size <= TH_REQUEST_FILTER_BODY_BYTES)
-        memcpy(x->body + x->body_bytes, data, *data_size);
+    if (x->body_bytes + *data_size >
+        TH_REQUEST_FILTER_BODY_BYTES) { /* chunks: the library sends nothing before the end */
+        reject_head(http, fd, &too_large);
+        linger(http, fd);
+        return MHD_NO;
+    }
+    memcpy(x->body + x->body_bytes, data, *data_size);
     x->body_bytes += *data_size;
     *data_size = 0;
-    return x->body_bytes > DISCARD_BYTES ? MHD_NO : MHD_YES;
+    return MHD_YES;
 }
 
 /* ---- connections of the library ---- */
@@ -570,8 +607,8 @@ static void discard(th_http *http, pending *p)
     ssize_t size;
     do
         size = recv(p->fd, bytes, sizeof bytes, MSG_DONTWAIT);
-    while (size > 0);
-    if (size == 0 || errno != EAGAIN)
+    while (size > 0 && (p->discarded += (uint32_t)size) < DISCARD_BYTES);
+    if (size >= 0 || errno != EAGAIN)
         drop(http, p);
 }
 
@@ -605,12 +642,10 @@ static bool accept_one(th_http *http)
     if (is_unix) /* a client's has no path, and nobody may look for one behind it */
         p->address_size = sizeof(struct sockaddr_un);
 
-    /* Edge-triggered, because a part of a head stays readable. With as many as may be pending a new one replaces the
-     * oldest. */
-    struct epoll_event wanted = {EPOLLIN | EPOLLRDHUP | EPOLLET, {.ptr = p}};
+    /* With as many as may be pending a new one replaces the oldest. */
     if (p->fd >= 0 && http->pending_count == TH_HTTP_PENDING)
         drop(http, TAILQ_FIRST(&http->pending));
-    if (p->fd < 0 || epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, p->fd, &wanted) != 0) {
+    if (p->fd < 0 || !add_pending(http, p)) {
         if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
             make_room(http);
         if (p->fd >= 0)
@@ -618,9 +653,6 @@ static bool accept_one(th_http *http)
         free(p);
         return false;
     }
-    p->deadline_ns = th_clock_ns() + HEAD_NS;
-    TAILQ_INSERT_TAIL(&http->pending, p, link);
-    http->pending_count++;
 
     /* Of a Unix socket only this user and root are clients. */
     struct ucred client;

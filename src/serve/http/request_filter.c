@@ -269,17 +269,13 @@ bool th_request_filter_check_access(const th_request_filter *filter, const th_re
         return reject(out, 403, "foreign_origin", "cross-origin requests are not allowed");
     if (!access.open && filter->token.text[0] && !token_matches(&filter->token, headers->authorization))
         return reject(out, 401, "no_token", "this needs the server's token: Authorization: Bearer TOKEN");
+    if (headers->content_length && strtoull(headers->content_length, NULL, 10) > TH_REQUEST_FILTER_BODY_BYTES)
+        return reject(out, 413, "too_large", "a body has at most 16384 bytes");
     if (!access.has_body)
         return true;
     if (!is_json(headers->content_type))
         return reject(out, 415, "not_json", "the body must have Content-Type: application/json");
-    if (headers->transfer_encoding)
-        return true; /* chunked: counted while it arrives */
-    if (!headers->content_length)
+    if (!headers->content_length && !headers->transfer_encoding) /* chunks are counted while they arrive */
         return reject(out, 411, "no_length", "the request has no Content-Length");
-    errno = 0;
-    const unsigned long long length = strtoull(headers->content_length, NULL, 10);
-    if (errno || length > TH_REQUEST_FILTER_BODY_BYTES)
-        return reject(out, 413, "too_large", "a body has at most 16384 bytes");
     return true;
 }
