@@ -1,6 +1,7 @@
 #include <core/file.h>
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -73,10 +75,10 @@ typedef struct target {
 
 static void target_close(target *t)
 {
-    if (t->fd >= 0)
-        close(t->fd);
     if (t->temporary)
         unlink(t->temporary);
+    if (t->fd >= 0)
+        close(t->fd);
     free(t->temporary);
     free(t->path);
     if (!t->deaf)
@@ -89,11 +91,33 @@ static void target_close(target *t)
     pthread_sigmask(SIG_SETMASK, &t->heard_before, NULL);
 }
 
-/* Creates a new file beside the path. Unlike mkstemp(), leaves the permissions to the umask. */
+enum { BOOT = 8 };
+
+/* The first digits of the kernel's boot id; letters where there is none. */
+static void read_boot(char out[BOOT + 1])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || !fgets(out, BOOT + 1, file))
+        strcpy(out, "unknown");
+    if (file)
+        fclose(file);
+}
+
+static bool is_at(int fd, int folder, const char *path)
+{
+    struct stat own, there;
+    return fstat(fd, &own) == 0 && fstatat(folder, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+/* Creates a new file beside the path, throng.PID-N.BOOT.tmp, which is locked while it has that name. Unlike mkstemp(),
+ * leaves the permissions to the umask. */
 static bool open_temporary(target *t)
 {
     assert(t->fd < 0 && !t->temporary && !t->deaf);
     assert(t->path[0] == '/'); /* resolved, so the folder is known */
+    char boot[BOOT + 1];
+    read_boot(boot);
     /* Does not contain the file's own name, which could make it too long. */
     const size_t folder_length = (size_t)(strrchr(t->path, '/') + 1 - t->path), size = folder_length + 64;
     t->temporary = malloc(size);
@@ -106,10 +130,16 @@ static bool open_temporary(target *t)
     sigfillset(&all);
     t->deaf = pthread_sigmask(SIG_SETMASK, &all, &t->heard_before) == 0;
     for (unsigned attempt = 0; t->fd < 0 && attempt < 1000; attempt++) {
-        snprintf(t->temporary, size, "%.*sthrong.%ld-%u.tmp", (int)folder_length, t->path, (long)getpid(), attempt);
+        snprintf(t->temporary, size, "%.*sthrong.%ld-%u.%s.tmp", (int)folder_length, t->path, (long)getpid(), attempt,
+                 boot);
         t->fd = open(t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (t->fd < 0 && errno != EEXIST)
             break;
+        const bool is_free = t->fd >= 0 && (flock(t->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+        if (t->fd >= 0 && !(is_free && is_at(t->fd, AT_FDCWD, t->temporary))) { /* taken for a leftover meanwhile */
+            close(t->fd);
+            t->fd = -1;
+        }
     }
     if (t->fd < 0) {
         free(t->temporary);
@@ -155,8 +185,13 @@ bool th_file_is_in_place(const char *path)
 {
     struct stat status;
     assert(path);
-    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode) && !S_ISSOCK(status.st_mode) &&
-           (!S_ISREG(status.st_mode) || status.st_nlink == 0);
+    if (stat(path, &status) != 0 || S_ISDIR(status.st_mode) || S_ISSOCK(status.st_mode))
+        return false;
+    /* One that another program replaces at this moment has lost its name, too, but its path leads to a file. */
+    char *real = S_ISREG(status.st_mode) && status.st_nlink == 0 ? realpath(path, NULL) : NULL;
+    const bool is_nameless = status.st_nlink == 0 && !real;
+    free(real);
+    return !S_ISREG(status.st_mode) || is_nameless;
 }
 
 th_result th_file_make_folders(const char *path, th_error *err)
@@ -217,19 +252,13 @@ static bool target_replace(target *t, const struct iovec *parts, int part_count)
             bytes += written > 0 ? written : 0;
         }
     }
-    if (t->temporary && fsync(t->fd) != 0)
-        return false;
-    const int fd = t->fd;
-    t->fd = -1;
-    if (close(fd) != 0)
-        return false;
-    if (!t->temporary)
-        return true;
-    if (rename(t->temporary, t->path) != 0)
+    if (t->temporary && (fsync(t->fd) != 0 || rename(t->temporary, t->path) != 0))
         return false;
     free(t->temporary);
     t->temporary = NULL;
-    return true;
+    const int fd = t->fd;
+    t->fd = -1;
+    return close(fd) == 0;
 }
 
 th_result th_file_replace(const char *path, const struct iovec *parts, int part_count, th_error *err)
@@ -242,6 +271,34 @@ th_result th_file_replace(const char *path, const struct iovec *parts, int part_
     return result;
 }
 
+/* Removes what killed programs of this user have left beside a temporary file of ours. All processes of this kernel see
+ * the lock of one that lives, whereas its id may have become another's. Of another machine, on a network file system,
+ * or an earlier boot only what is a day old, which no write takes, by the clock that stamped ours. */
+static void remove_leftovers(const target *t)
+{
+    enum { DAY_S = 86400 };
+    char boot[BOOT + 1], own_boot[BOOT + 1], *path = join(t->path, (size_t)(strrchr(t->path, '/') + 1 - t->path), ".");
+    DIR *folder = path ? opendir(path) : NULL;
+    struct stat own = {0}, other;
+    read_boot(own_boot);
+    fstat(t->fd, &own);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        int end = 0;
+        if (sscanf(entry->d_name, "throng.%*d-%*u.%8[0-9a-f].tmp%n", boot, &end) != 1 || entry->d_name[end])
+            continue;
+        const int fd = openat(dirfd(folder), entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 && fstat(fd, &other) == 0 && S_ISREG(other.st_mode) && other.st_uid == geteuid() &&
+            (strcmp(boot, own_boot) == 0 || own.st_mtime - other.st_mtime > DAY_S) &&
+            flock(fd, LOCK_EX | LOCK_NB) == 0 && is_at(fd, dirfd(folder), entry->d_name))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (folder)
+        closedir(folder);
+    free(path);
+}
+
 th_result th_file_probe(const char *path, th_error *err)
 {
     assert(path);
@@ -249,6 +306,8 @@ th_result th_file_probe(const char *path, th_error *err)
     if (th_file_is_in_place(path)) /* a pipe can be opened once only */
         return access(path, W_OK) == 0 ? TH_OK : refuse(path, err);
     th_result result = target_open(&t, path) ? TH_OK : refuse(path, err);
+    if (result == TH_OK && t.temporary)
+        remove_leftovers(&t);
     target_close(&t);
     return result;
 }

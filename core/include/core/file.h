@@ -40,7 +40,8 @@ char *th_file_resolve(const char *path);
  * that it created stay. */
 th_result th_file_make_folders(const char *path, th_error *err);
 
-/* Checks whether th_file_replace could write `path`; use it before long work. Leaves no file behind. */
+/* Checks whether th_file_replace could write `path`; use it before long work. Leaves no file behind, and removes those
+ * that killed programs of this user have left in its folder. */
 th_result th_file_probe(const char *path, th_error *err);
 
 #endif

@@ -88,10 +88,73 @@ Test(file, survives_the_limit_of_file_sizes)
     cr_expect_eq(sigismember(&blocked, SIGTERM), 0, "the mask is what it was");
 }
 
+static const char *read_boot(void)
+{
+    static char boot[9];
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    cr_assert(file && fgets(boot, sizeof boot, file));
+    fclose(file);
+    return boot;
+}
+
+/* The child is stopped while its temporary file has some of its bytes. Others: another kernel's, and a user's. */
+/* None takes the temporary file of another for a leftover, or writes in place what another replaces. */
+Test(file, is_written_by_several_programs_at_once)
+{
+    for (int p = 0; p < 4; p++)
+        if (fork() == 0) {
+            bool is_good = true;
+            for (int i = 0; i < 300 && is_good; i++)
+                is_good = th_file_probe(path, &err) == TH_OK && write_letters(path, 'a') == TH_OK;
+            _exit(!is_good);
+        }
+    int status = 0, in_place = 0;
+    for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) >= 0; in_place += th_file_is_in_place(path))
+        cr_expect(ended == 0 || status == 0);
+    cr_expect_eq(in_place, 0);
+    check_letters(path);
+    cr_expect_eq(count_files(), 1);
+}
+
+Test(file, of_a_killed_program_is_removed_by_the_next)
+{
+    enum { OTHERS = 3 };
+    static const char *const others[OTHERS] = {"throng.1-0.0123abcd.tmp", "throng.1-0.0123abcd.tmp~", "throng.1-0.tmp"};
+    char left[sizeof path + 64] = "";
+    struct stat status = {0};
+    pid_t child;
+    for (int tries = 0; tries < 5000; tries++) {
+        if ((child = fork()) == 0)
+            write_until_killed();
+        usleep(3000 + (useconds_t)tries % 5000);
+        kill(child, SIGSTOP);
+        cr_assert_eq(waitpid(child, NULL, WUNTRACED), child);
+        snprintf(left, sizeof left, "%s/throng.%ld-0.%s.tmp", folder, (long)child, read_boot());
+        if (stat(left, &status) == 0 && status.st_size > 0)
+            break;
+        kill(child, SIGKILL);
+        cr_assert_eq(waitpid(child, NULL, 0), child);
+    }
+    unlink(path);
+    cr_expect_eq(th_file_probe(path, &err), TH_OK);
+    cr_expect_eq(count_files(), 1, "it lives");
+    kill(child, SIGKILL);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    for (int i = 0; i < OTHERS; i++)
+        cr_assert_eq(link(left, in_folder(others[i])), 0);
+    cr_expect_eq(th_file_probe(path, &err), TH_OK);
+    cr_expect_eq(count_files(), OTHERS, "others are left");
+    utimensat(AT_FDCWD, in_folder(others[0]), (struct timespec[]){{0, 0}, {0, 0}}, 0);
+    cr_expect_eq(th_file_probe(path, &err), TH_OK);
+    cr_expect_eq(count_files(), OTHERS - 1, "old ones are not");
+    for (int i = 1; i < OTHERS; i++)
+        cr_expect_eq(unlink(in_folder(others[i])), 0, "%s", others[i]);
+}
+
 Test(file, leaves_the_temporary_file_of_another_alone)
 {
-    char other[sizeof path + 32];
-    snprintf(other, sizeof other, "%s/throng.%ld-0.tmp", folder, (long)getpid());
+    char other[sizeof path + 64];
+    snprintf(other, sizeof other, "%s/throng.%ld-0.%s.tmp", folder, (long)getpid(), read_boot());
     cr_assert_eq(mkdir(other, 0777), 0);
     cr_expect_eq(write_letters(path, 'a'), TH_OK, "%s", err.text);
     cr_expect_eq(count_files(), 2);
