@@ -348,7 +348,7 @@ static bool make_candidates(group *g, th_arena *arena, double model_size)
         /* Not from one to the next: meshoptimizer forgets at each call how far it has moved the surface. */
         const candidate *twice = n < HALF ? g->candidates : best - HALF,
                         *before = isfinite(twice->error) ? twice : &g->candidates[usable];
-        best->indices = th_arena_new(arena, uint32_t, before->count);
+        best->indices = th_arena_new(arena, uint32_t, twice->count); /* also for what is swapped for it later */
         if (th_arena_failed(arena))
             return false;
         best->count = best[-1].count;
