@@ -253,7 +253,10 @@ static void confine(const confines *c)
 int main(int argc, char **argv)
 {
     int folder;
-    if (argc < 2 || !th_path_in_folder(argv[1], &folder) || isatty(STDOUT_FILENO))
+    char path[PATH_MAX];
+    const char *name = argc < 2 ? NULL : th_path_in_folder(argv[1], &folder);
+    if (!name || snprintf(path, sizeof path, TH_PATH_IN_FOLDER, FOLDER, name) >= (int)sizeof path ||
+        isatty(STDOUT_FILENO))
         return 2;
     /* Standard output is for the answer; what Assimp prints there is discarded. No other file stays open but standard
      * error. */
@@ -273,7 +276,7 @@ int main(int argc, char **argv)
     confine(&c);
     if (c.allow_outside)
         allow_files_outside();
-    const th_model *model = read_scene(argv[1]);
+    const th_model *model = read_scene(path);
     size_t size;
     uint8_t *bytes = th_archive_write(model, &size);
     if (!bytes)
