@@ -106,7 +106,8 @@ bool th_rank_scaling_print(const th_rank_scaling *s, th_output_format format, FI
 {
     assert(s && file);
     if (s->rounds_done < s->rounds)
-        th_write_line(file, format, "Partial: %u of %u rounds were measured.", s->rounds_done, s->rounds);
+        th_write_line(file, format, "Partial: %u of %u %s were measured.", s->rounds_done, s->rounds,
+                      s->frames == 1 ? "frames" : "rounds");
     if (s->rounds_done == 0)
         return true;
     const th_rank_point *last = &s->points[s->point_count - 1];

@@ -14,10 +14,10 @@
 
 enum { ROLL_CALL = 1, HERE = 2, LOOKS_A_POLL = 64, IDLE_NS = 200000 };
 
-/* How long rank 0 waits for answers: after a time-out; and when a signal ends the job, before mpirun kills its ranks.
- */
+/* How long rank 0 waits for answers: after a time-out; and after a signal, when it has waited as long for all ranks to
+ * learn of it. Then mpirun kills its ranks. */
 #define ROLL_S   2.0
-#define SIGNAL_S 0.4
+#define SIGNAL_S 0.3
 /* How much longer than rank 0 the others wait, each a little longer than the one before. */
 #define OTHERS_S 4.0
 #define NEXT_S   0.05
@@ -51,7 +51,7 @@ static void set_alarm(double seconds)
 
 void th_mpi_guard_begin(th_mpi_job *job)
 {
-    th_mpi_barrier(job, job->world, "the other ranks");
+    th_mpi_barrier(job, job->world, "the other ranks", false);
     set_alarm(job->timeout_s + (job->rank > 0 ? OTHERS_S : 0));
 }
 
@@ -68,6 +68,9 @@ void th_mpi_begin(th_mpi_job *job, double timeout_s)
     char here[TH_HOST_MAX] = "";
     gethostname(here, sizeof here - 1);
     *job = (th_mpi_job){.timeout_s = timeout_s};
+    const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
     set_alarm(timeout_s);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_dup(MPI_COMM_WORLD, &job->world);
@@ -101,9 +104,6 @@ void th_mpi_begin(th_mpi_job *job, double timeout_s)
     job->local_ranks = (uint32_t)local_ranks;
 
     th_mpi_guard_end();
-    const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
 }
 
 void th_mpi_end(th_mpi_job *job)
@@ -170,10 +170,9 @@ static _Noreturn void end_job(th_mpi_job *job, double wait_s, const char *what)
 /* The others leave the naming to rank 0, unless it is rank 0 that is missing. */
 static _Noreturn void leave_job(th_mpi_job *job, const char *what)
 {
-    if (!received)
-        th_complain("rank 0 on %s does not answer rank %d on %s, which waits for %s: it has died, hangs or "
-                    "is cut off, or is still busy, which a longer --timeout allows for",
-                    job->hosts[0], job->rank, job->hosts[job->rank], what);
+    th_complain("rank 0 on %s does not answer rank %d on %s, which waits for %s: it has died, hangs or "
+                "is cut off, or is still busy, which a longer --timeout allows for",
+                job->hosts[0], job->rank, job->hosts[job->rank], what);
     MPI_Abort(job->world, TH_EXIT_ENVIRONMENT);
     _exit(TH_EXIT_ENVIRONMENT);
 }
@@ -184,7 +183,7 @@ static void wait_for(th_mpi_job *job, MPI_Request request, const char *what, boo
 {
     const struct timespec pause = {0, IDLE_NS};
     const uint64_t start_ns = th_clock_ns();
-    uint64_t signal_ns = 0;
+    static uint64_t signal_ns; /* when it was seen first */
     for (uint32_t looks = 1;; looks++) {
         int is_done = 0, is_called = 0;
         if (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
@@ -210,10 +209,10 @@ static void wait_for(th_mpi_job *job, MPI_Request request, const char *what, boo
         if (received && signal_ns == 0)
             signal_ns = th_clock_ns();
         if (job->rank == 0) {
-            if (received || since_s(start_ns) > job->timeout_s)
+            const bool is_urgent = received && !job->signal; /* not all ranks know of it */
+            if (is_urgent ? since_s(signal_ns) > SIGNAL_S : since_s(start_ns) > job->timeout_s)
                 end_job(job, received ? SIGNAL_S : ROLL_S, what);
-        } else if (received ? since_s(signal_ns) > OTHERS_S
-                            : since_s(start_ns) > job->timeout_s + OTHERS_S + NEXT_S * job->rank) {
+        } else if (since_s(start_ns) > job->timeout_s + OTHERS_S + NEXT_S * job->rank) {
             leave_job(job, what);
         }
     }
@@ -229,11 +228,12 @@ void th_mpi_wait_idle(th_mpi_job *job, MPI_Request request, const char *what)
     wait_for(job, request, what, true);
 }
 
-void th_mpi_barrier(th_mpi_job *job, MPI_Comm comm, const char *what)
+void th_mpi_barrier(th_mpi_job *job, MPI_Comm comm, const char *what, bool is_idle)
 {
     MPI_Request request;
-    MPI_Ibarrier(comm, &request);
-    th_mpi_wait(job, request, what);
+    const int own = received;
+    MPI_Iallreduce(&own, &job->signal, 1, MPI_INT, MPI_MAX, comm, &request);
+    wait_for(job, request, what, is_idle);
 }
 
 void th_mpi_broadcast(th_mpi_job *job, void *bytes, uint64_t count, const char *what)
@@ -257,9 +257,12 @@ typedef struct report {
 int th_mpi_agree(th_mpi_job *job, int code, const char *text)
 {
     MPI_Request request;
-    report own = {.code = code};
+    const int signal = received;
+    report own = {.code = code || !signal ? code : 128 + signal};
     static report all[TH_RANKS_MAX];
     snprintf(own.text, sizeof own.text, "%s", code ? text : "");
+    if (!code && signal)
+        snprintf(own.text, sizeof own.text, "signal %d ends the job", signal);
     MPI_Igather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, job->world, &request);
     th_mpi_wait_idle(job, request, "what each rank reports");
     int first = 0;
@@ -269,6 +272,7 @@ int th_mpi_agree(th_mpi_job *job, int code, const char *text)
             th_complain("rank %d on %s: %s", r, job->hosts[r], all[r].text);
         }
     th_mpi_broadcast(job, &first, sizeof first, "what rank 0 concludes");
+    job->signal = first > 128 ? first - 128 : job->signal;
     return first;
 }
 

@@ -2,7 +2,10 @@
  *
  * Everything that waits is a request that is polled. Meanwhile a rank answers the roll calls of rank 0. When a wait
  * takes longer than the time-out, or a signal ends the job, rank 0 calls the roll and names the ranks that do not
- * answer, then ends all. Only the main thread calls MPI (MPI_THREAD_FUNNELED). */
+ * answer, then ends all. Only the main thread calls MPI (MPI_THREAD_FUNNELED).
+ *
+ * A signal to any rank ends the job at the next barrier or agreement, of which all ranks learn it. Rank 0 does not wait
+ * for that longer than a fraction of a second, since mpirun kills ranks a second after it has sent them SIGTERM. */
 #ifndef TH_MPI_JOB_H
 #define TH_MPI_JOB_H
 
@@ -16,6 +19,7 @@ typedef struct th_mpi_job {
     int rank, size;
     uint32_t local_ranks, local_rank; /* on this host */
     bool shares_cpus;                 /* all ranks of this host may use the same CPUs: mpirun has bound none */
+    int signal;                       /* that a barrier or agreement has told of: 0 or the same on all its ranks */
     double timeout_s;
     char (*hosts)[TH_HOST_MAX]; /* [size] */
     void (*on_loss)(void *ctx); /* on rank 0 before it ends the job: writes what was measured so far; may be NULL */
@@ -36,13 +40,14 @@ void th_mpi_wait_idle(th_mpi_job *job, MPI_Request request, const char *what);
 void th_mpi_guard_begin(th_mpi_job *job);
 void th_mpi_guard_end(void);
 
-void th_mpi_barrier(th_mpi_job *job, MPI_Comm comm, const char *what);
+/* Sets job->signal. idle: as th_mpi_wait_idle. */
+void th_mpi_barrier(th_mpi_job *job, MPI_Comm comm, const char *what, bool is_idle);
 
 /* From rank 0 to all; any number of bytes. */
 void th_mpi_broadcast(th_mpi_job *job, void *bytes, uint64_t count, const char *what);
 
-/* All ranks learn whether one has failed. code: this rank's exit code, 0 for none; text: why. Returns the code of the
- * first rank with one, after rank 0 has complained of it with host and rank. */
+/* All ranks learn whether one has failed or got a signal. code: this rank's exit code, 0 for none; text: why. Returns
+ * the code of the first rank with one (128 + signal), after rank 0 has complained of it with host and rank. */
 int th_mpi_agree(th_mpi_job *job, int code, const char *text);
 
 /* The same for a result. */

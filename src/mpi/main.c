@@ -495,11 +495,14 @@ static void run_point(study *s, point *p, uint32_t round)
     MPI_Request request;
     const uint32_t frames = s->out.frames, ranks = p->out->ranks;
     const int stages = s->is_alone ? 1 : TH_RANK_STAGE_COUNT;
-    for (int stage = 0; stage < stages; stage++) {
+    uint32_t done = 0;
+    for (int stage = 0; stage < stages && !s->job->signal; stage++) {
         const bool is_barrier = stage == TH_RANK_POSES || stage == TH_RANK_BARE_BARRIER;
         th_jobs_frame_begin(s->jobs);
-        for (uint32_t f = 0; f < frames; f++) {
-            th_mpi_barrier(s->job, p->comm, "the begin of a frame");
+        for (uint32_t f = done = 0; f < frames; f++, done++) {
+            th_mpi_barrier(s->job, p->comm, "the begin of a frame", false);
+            if (s->job->signal)
+                break;
             const uint64_t start_ns = th_clock_ns();
             if (stage == TH_RANK_POSES || stage == TH_RANK_GATHER)
                 th_frame_run(p->block.frame, (round * frames + f) / TH_FRAME_RATE, s->palette);
@@ -517,12 +520,19 @@ static void run_point(study *s, point *p, uint32_t round)
         }
         th_jobs_frame_end(s->jobs);
     }
+    if (s->job->signal && !s->is_alone)
+        return;
     /* Each rank's poses go to rank 0 after the round, so that what was measured outlives a lost rank. */
-    MPI_Igather(s->poses_ns, (int)frames, MPI_DOUBLE, s->all_poses_ns, (int)frames, MPI_DOUBLE, 0, p->comm, &request);
+    MPI_Igather(s->poses_ns, (int)done, MPI_DOUBLE, s->all_poses_ns, (int)done, MPI_DOUBLE, 0, p->comm, &request);
     th_mpi_wait(s->job, request, "times of poses");
     for (uint32_t r = 0; is_root(s) && r < ranks; r++)
-        for (uint32_t f = 0; f < frames; f++)
-            p->out->poses_ns[((size_t)round * frames + f) * ranks + r] = s->all_poses_ns[(size_t)r * frames + f];
+        for (uint32_t f = 0; f < done; f++)
+            p->out->poses_ns[((size_t)round * frames + f) * ranks + r] = s->all_poses_ns[(size_t)r * done + f];
+    if (s->job->signal) { /* of the only round: each frame becomes one */
+        s->out.rounds = frames;
+        s->out.rounds_done = done;
+        s->out.frames = 1;
+    }
 }
 
 /* ---- from begin to end ---- */
@@ -621,11 +631,11 @@ static int measure(study *s)
             order[other] = last;
         }
         for (uint32_t i = 0; i < s->out.point_count; i++) {
-            MPI_Request request;
             if (s->points[order[i]].comm != MPI_COMM_NULL)
                 run_point(s, &s->points[order[i]], round);
-            MPI_Ibarrier(s->job->world, &request);
-            th_mpi_wait_idle(s->job, request, "the ranks that measure");
+            th_mpi_barrier(s->job, s->job->world, "the ranks that measure", true);
+            if (s->job->signal)
+                return agree(s, th_rank_scaling_analyze(&s->out), "statistics");
         }
         s->out.rounds_done = round + 1;
     }
@@ -647,7 +657,7 @@ static void write_partial(void *ctx)
     study *s = ctx;
     if (!s->points || !th_rank_scaling_analyze(&s->out))
         return;
-    s->line->run.is_partial = true;
+    s->line->run.is_partial = s->out.rounds_done < s->out.rounds;
     th_output_write(&s->line->run, &s->line->options.output, write_scaling, &s->out);
 }
 
@@ -681,6 +691,8 @@ static int run_study(th_mpi_job *job, command_line *c, const th_model_set *model
     job->ctx = &s;
     int code = measure(&s);
     job->on_loss = NULL;
+    if (is_root(&s) && code > 128)
+        write_partial(&s);
     for (uint32_t i = 0; s.points && i < s.out.point_count; i++) {
         fini_block(&s.points[i].block);
         if (s.points[i].comm != MPI_COMM_NULL)
