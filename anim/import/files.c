@@ -129,7 +129,11 @@ char *read_open_file(int file, size_t *out_size)
         give_up_memory();
     ssize_t got = 1;
     for (*out_size = 0; bytes && *out_size < size && got > 0; *out_size += got > 0 ? (size_t)got : 0)
-        got = read(file, bytes + *out_size, size - *out_size);
+        got = TEMP_FAILURE_RETRY(read(file, bytes + *out_size, size - *out_size));
+    if (got < 0) { /* what came before is not the file */
+        free(bytes);
+        bytes = NULL;
+    }
     if (file >= 0)
         close(file);
     return bytes;
