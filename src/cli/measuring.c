@@ -229,7 +229,7 @@ static char *text_of(int fd, size_t *size)
     char *text = end < 0 ? NULL : calloc(1, (size_t)end + 1);
     *size = 0;
     while (text && *size < (size_t)end) {
-        const ssize_t got = pread(fd, text + *size, (size_t)end - *size, (off_t)*size);
+        const ssize_t got = TEMP_FAILURE_RETRY(pread(fd, text + *size, (size_t)end - *size, (off_t)*size));
         if (got <= 0)
             break;
         *size += (size_t)got;

@@ -153,7 +153,7 @@ static th_result ask(program *p, const json_t *request, json_t **out, th_error *
             result = fail(p, err, "cannot be asked: no memory");
         else if (before == RECEIVED)
             result = fail(p, err, "printed more than a line");
-        else if (before == ENDED || sendmsg(p->socket, &message, MSG_NOSIGNAL) < 0)
+        else if (before == ENDED || TEMP_FAILURE_RETRY(sendmsg(p->socket, &message, MSG_NOSIGNAL)) < 0)
             result = fail_ended(p, err);
         free(text);
         if (result != TH_OK)
