@@ -70,6 +70,8 @@ static bool set_files(const int *files, const folders *kept)
 {
     int copies[TH_SUBPROCESS_FILES];
     const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_fd < 0)
+        return false;
     for (int i = 0; i < TH_SUBPROCESS_FILES; i++)
         if ((copies[i] = fcntl(files[i] < 0 ? null_fd : files[i], F_DUPFD_CLOEXEC, TH_SUBPROCESS_FILES)) < 0)
             return false;
