@@ -29,6 +29,7 @@
 #else
 #define sd_notify(unset, state)        ((void)0)
 #define sd_notifyf(unset, format, ...) ((void)0)
+#define sd_watchdog_enabled(unset, us) 0
 #endif
 
 #define HEARTBEAT_NS 1000000000u
@@ -216,6 +217,16 @@ static void stop(server *s)
         close(s->stop_fd);
 }
 
+/* Whether it is; then says when it is again. What was not done in time is not made up for. */
+static bool is_due(uint64_t *due_ns, uint64_t period_ns)
+{
+    const uint64_t now_ns = th_clock_ns();
+    if (now_ns < *due_ns)
+        return false;
+    *due_ns = *due_ns + period_ns < now_ns ? now_ns + period_ns : *due_ns + period_ns;
+    return true;
+}
+
 th_result th_server_run(const th_server_desc *desc, th_error *err)
 {
     assert(desc && desc->listen && desc->run_kinds);
@@ -235,7 +246,12 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
         sd_notifyf(0, "READY=1\nSTATUS=%s", s->address_text.text);
         atomic_store(&s->is_ready, true);
 
-        uint64_t due_ns = th_clock_ns() + HEARTBEAT_NS, tick_loop_before_ns = 0;
+        /* A quarter, so that one keep-alive may come late. */
+        uint64_t watchdog_us = 0, due_ns = th_clock_ns() + HEARTBEAT_NS, tick_loop_before_ns = 0;
+        const bool is_watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
+        const uint64_t quarter_ns = watchdog_us * 1000 / 4;
+        const uint64_t keep_alive_ns = quarter_ns < HEARTBEAT_NS ? quarter_ns : HEARTBEAT_NS;
+        uint64_t keep_alive_due_ns = is_watched ? th_clock_ns() : UINT64_MAX;
         const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
         th_server_state_heartbeat(&s->state);
         for (bool stops = false; !stops;) {
@@ -243,13 +259,20 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
             const int http_fd = th_http_fd(s->http, &to_http_ms);
             struct pollfd fds[] = {{http_fd, POLLIN, 0}, {s->stop_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
             uint64_t count;
-            const uint64_t now_ns = th_clock_ns();
-            const int to_heartbeat_ms = now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
-            poll(fds, 3, to_http_ms >= 0 && to_http_ms < to_heartbeat_ms ? to_http_ms : to_heartbeat_ms);
+            const uint64_t now_ns = th_clock_ns(), next_ns = due_ns < keep_alive_due_ns ? due_ns : keep_alive_due_ns;
+            const int to_next_ms = now_ns < next_ns ? (int)((next_ns - now_ns) / 1000000 + 1) : 0;
+            poll(fds, 3, to_http_ms >= 0 && to_http_ms < to_next_ms ? to_http_ms : to_next_ms);
             stops = fds[1].revents != 0;
             if (fds[2].revents && read(snapshot_fd, &count, sizeof count) > 0)
                 th_http_wake(s->http);
-            if (th_clock_ns() >= due_ns) {
+            if (is_due(&keep_alive_due_ns, keep_alive_ns)) {
+                /* The service is alive only if the tick loop makes progress. */
+                const uint64_t tick_loop_ns = th_tick_loop_read(s->state.controller->tick_loop).now_ns;
+                if (tick_loop_ns != tick_loop_before_ns)
+                    sd_notify(0, "WATCHDOG=1");
+                tick_loop_before_ns = tick_loop_ns;
+            }
+            if (is_due(&due_ns, HEARTBEAT_NS)) {
                 th_server_state_heartbeat(&s->state);
                 json_t *json = th_state_json(&s->state);
                 char *text = th_json_line(json, 9);
@@ -257,17 +280,8 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
                     th_http_publish(s->http, "state", text);
                 free(text);
                 json_decref(json);
-
-                /* The service is alive only if the tick loop makes progress. */
-                const uint64_t tick_loop_ns = th_tick_loop_read(s->state.controller->tick_loop).now_ns;
-                if (tick_loop_ns != tick_loop_before_ns)
-                    sd_notify(0, "WATCHDOG=1");
-                tick_loop_before_ns = tick_loop_ns;
                 th_http_wake(s->http);
                 th_http_close_stalled(s->http);
-                due_ns += HEARTBEAT_NS;
-                if (due_ns < th_clock_ns())
-                    due_ns = th_clock_ns() + HEARTBEAT_NS;
             }
             th_http_run(s->http);
         }
