@@ -62,12 +62,13 @@ static void make_rotations_good(const clip *c, track *t, const char *where)
     warn(c->s, WARN_ROTATION_LENGTH, scaled, "%s", where);
 }
 
+/* Or so long that its length squared is no float. */
 static bool is_zero_rotation(const float q[4])
 {
     double length2 = 0;
     for (int i = 0; i < 4; i++)
         length2 += (double)q[i] * (double)q[i];
-    return length2 < 1e-11;
+    return !(length2 >= 1e-11 && length2 < 1e38);
 }
 
 /* Keeps the rotations of a spline, because length and sign are part of the curve. Only zero is invalid. */

@@ -119,8 +119,11 @@ static fbx_span span_of_keys(const stack *k)
             const double *times =
                 curve ? read_fbx_numbers(f->s, find_fbx_record(curve->record, NULL, "KeyTime"), &count) : NULL;
             for (uint32_t i = 0; i < count; i++) {
-                span.begin = fmin(span.begin, times[i] / f->ticks_per_second);
-                span.end = fmax(span.end, times[i] / f->ticks_per_second);
+                const double time = times[i] / f->ticks_per_second;
+                if (!(fabs(time) <= LARGEST)) /* of a curve that is damaged */
+                    continue;
+                span.begin = fmin(span.begin, time);
+                span.end = fmax(span.end, time);
             }
         }
     return span.end >= span.begin ? span : (fbx_span){0, 0};

@@ -45,10 +45,16 @@ typedef struct fbx_keys {
     fbx_key *keys;
 } fbx_keys;
 
+/* cycles: or keys, of which a cycle has one at least. */
+static void check_count(double cycles)
+{
+    if (cycles > MOST_KEYS)
+        give_up(TH_ERR_LIMIT, "an animation curve repeats itself to more than %u keys", MOST_KEYS);
+}
+
 static void add_key(fbx_keys *list, fbx_key key)
 {
-    if (list->count == MOST_KEYS)
-        give_up(TH_ERR_LIMIT, "an animation curve repeats itself to more than %u keys", MOST_KEYS);
+    check_count(list->count + 1.0);
     if (list->count == list->room) {
         fbx_key *grown = make(list->f->s, fbx_key, 2 * list->room + 4);
         if (list->count > 0)
@@ -266,8 +272,9 @@ static double cycles_until(const fbx_record *curve, const char *side, double bey
     *mode = (char)fbx_integer(find_fbx_record(inside, NULL, "Type"), 0, 'C');
     if (!(beyond > 0) || !strchr("RAM", *mode) || *mode == '\0')
         return 0;
-    const double cycles = ceil(beyond / length);
-    return most >= 0 ? fmin(most, cycles) : cycles;
+    const double all = ceil(beyond / length), cycles = most >= 0 ? fmin(most, all) : all;
+    check_count(cycles); /* whose keys may all be at one time, and become one */
+    return cycles;
 }
 
 /* The key where a curve that goes straight on ends. side: of the key at the end of the curve. */
