@@ -42,12 +42,12 @@ static void add_children(scene *s, struct aiNode *node, const xmlNode *of, int d
         }
 }
 
-static void import(scene *s)
+static bool import(scene *s)
 {
     unsigned left = 100;
     read_collada(s);
     if (!s->collada)
-        return;
+        return false;
     document = *s->collada;
     xmlFree(s->bytes);
     const xmlNode *of = find_inside(find_inside(s->collada->root, "scene"), "instance_visual_scene");
@@ -55,6 +55,7 @@ static void import(scene *s)
     if (of)
         add_children(s, s->ai->mRootNode, of, 0, &left);
     finish_scene(s);
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

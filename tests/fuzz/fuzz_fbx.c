@@ -2,10 +2,16 @@
  * beside Assimp, with the nodes that Assimp would make of them. */
 #include "anim/import/fbx.h"
 
+#include "cases.h"
 #include "fuzz.h"
 #include "importer.h"
 
 #include <string.h>
+
+void make_case(void)
+{
+    make_fbx();
+}
 
 static void add_children(scene *s, struct aiNode *node, const fbx_object *model, int depth, unsigned *left)
 {
@@ -23,14 +29,15 @@ static void add_children(scene *s, struct aiNode *node, const fbx_object *model,
     }
 }
 
-static void import(scene *s)
+static bool import(scene *s)
 {
     unsigned left = 100;
     read_fbx(s);
     if (!s->fbx)
-        return;
+        return false;
     add_children(s, s->ai->mRootNode, fbx_root(s->fbx), 0, &left);
     finish_scene(s);
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,11 +1,19 @@
 /* glTF files, both kinds: everything that reads them. */
+#include "cases.h"
 #include "fuzz.h"
 #include "importer.h"
 
-static void import(scene *s)
+void make_case(void)
 {
-    if (read_gltf(s))
-        finish_scene(s);
+    make_gltf();
+}
+
+static bool import(scene *s)
+{
+    if (!read_gltf(s))
+        return false;
+    finish_scene(s);
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

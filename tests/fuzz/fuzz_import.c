@@ -1,6 +1,7 @@
 /* Model files of any format, through throng-import in a process of its own, as every command reads them: the first
  * line is how the file's name ends, the rest the file. The importer may crash; the program that asked may not, and it
  * loses neither memory nor descriptors. */
+#include "cases.h"
 #include "fuzz.h"
 
 #include <throng/throng.h>
@@ -14,11 +15,21 @@
 
 enum { ENDING = 8, MOST_FILES = 64 };
 
+void make_case(void)
+{
+    const uint32_t kind = below(4);
+    print("%s", kind == 0 ? "fbx\n" : kind == 1 ? "gltf\n" : "");
+    (kind == 0 ? make_fbx : kind == 1 ? make_gltf : make_from_file)();
+}
+
 static char folder[] = "/tmp/throng-fuzz-XXXXXX";
 static bool has_folder;
 
 static void remove_folder(void)
 {
+    char beside[sizeof folder + 16];
+    snprintf(beside, sizeof beside, "%s/beside.bin", folder);
+    unlink(beside);
     rmdir(folder);
 }
 
@@ -36,10 +47,12 @@ static void import(const char *path)
     const th_import_desc desc = {.path = path, .importer = TEST_IMPORTER, .timeout_s = 0.5};
     switch (th_import(&desc, &model, &err)) {
     case TH_OK:
+        case_taken = true;
         th_model_destroy(model);
         break;
     case TH_ERR_INPUT:
     case TH_ERR_LIMIT:
+        snprintf(case_refusal, sizeof case_refusal, "%s", err.text);
         if (!strstr(err.text, path))
             abort();
         break;
@@ -59,6 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!has_folder) {
         if (!mkdtemp(folder))
             abort();
+        static const uint8_t beside[4096] = {0};
+        snprintf(path, sizeof path, "%s/beside.bin", folder);
+        write_model(path, beside, sizeof beside);
         has_folder = true;
         atexit(remove_folder);
     }

@@ -3,6 +3,8 @@
  * a block of exactly its size. */
 #include "importer.h"
 
+#include "cases.h"
+
 #include "anim/import/importer.h"
 #include "anim/import/scene.h"
 
@@ -49,7 +51,9 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     const size_t head = alignment > sizeof(block) ? alignment : sizeof(block);
     if (!is_running)
         return __real_aligned_alloc(alignment, size);
-    uint8_t *memory = size < MOST_BYTES - bytes ? memalign(alignment, head + size) : NULL;
+    if (size >= MOST_BYTES - bytes)
+        return NULL;
+    uint8_t *memory = alignment > sizeof(block) ? memalign(alignment, head + size) : __real_malloc(head + size);
     if (!memory)
         return NULL;
     block *b = (block *)(memory + head) - 1;
@@ -148,8 +152,11 @@ void give_up(th_result code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (code != TH_ERR_LIMIT && strcmp(format, "%s") == 0 && !strstr(text, "not finite"))
+    snprintf(case_refusal, sizeof case_refusal, "%s", text);
+    if (code != TH_ERR_LIMIT && strcmp(format, "%s") == 0 && !strstr(text, "not finite")) {
+        fprintf(stderr, "a finished model is wrong: %s\n", text);
         abort();
+    }
     longjmp(end_of_import, 1);
 }
 
@@ -160,19 +167,19 @@ void give_up_memory(void)
 
 /* ---- a file ---- */
 
-static void import(const uint8_t *data, size_t size, void (*fn)(scene *s))
+static void import(const uint8_t *data, size_t size, bool (*fn)(scene *s))
 {
     struct aiNode root = {0};
     const struct aiScene ai = {.mRootNode = &root};
     th_model model = {.name = "fuzz", .arena = th_arena_create()};
-    scene s = {.ai = &ai, .model = &model, .path = "/proc/self/fd/fuzz", .bytes = malloc(size), .byte_count = size};
+    scene s = {.ai = &ai, .model = &model, .path = TEST_BESIDE "/fuzz", .bytes = malloc(size), .byte_count = size};
     if (!model.arena || !s.bytes)
         give_up_memory();
     memcpy(s.bytes, data, size);
-    fn(&s);
+    case_taken |= fn(&s);
 }
 
-void importer_run(const uint8_t *data, size_t size, void (*fn)(scene *s))
+void importer_run(const uint8_t *data, size_t size, bool (*fn)(scene *s))
 {
     json_set_alloc_funcs(allocate_json, free_json);
     is_running = true;

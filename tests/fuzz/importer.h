@@ -5,8 +5,8 @@
 
 #include "anim/import/scene.h"
 
-/* Calls fn with a scene of a file of these bytes, for which Assimp has a root without children, until it returns or
- * gives up. Then frees what it has allocated. */
-void importer_run(const uint8_t *data, size_t size, void (*fn)(scene *s));
+/* Calls fn with a scene of a file of these bytes, for which Assimp has a root without children, until it returns,
+ * whether it took the case, or gives up. Then frees what it has allocated. */
+void importer_run(const uint8_t *data, size_t size, bool (*fn)(scene *s));
 
 #endif

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Writes what fuzzing begins with: seeds.py THRONG FOLDER. A folder for each target, a few small files in each."""
 
-import json
 import pathlib
 import shutil
 import struct
@@ -46,10 +45,6 @@ def images():
 
 
 def models():
-    for path in data.glob("*.glb"):
-        write("gltf", path.name, path.read_bytes())
-    for path in data.glob("*.fbx"):
-        write("fbx", path.name, path.read_bytes())
     for path in (data.parent / "golden/models/collada").glob("*.dae"):
         write("collada", path.name, path.read_bytes())
     for path in data.iterdir():
@@ -66,41 +61,10 @@ def models():
     for name in "blend.fbx", "draco.glb", "morph.glb", "packed.glb", "nothing":
         answer = subprocess.run([importer, data / name], stdout=subprocess.PIPE).stdout
         write("archive", name, answer)
-    floats = struct.pack("<48f", *(i % 3 for i in range(48)))
-    sound, sparse, matrices = [0] * 12, [0, 0, 0, 1, 0, 0, 0, 0, 1, 17, 0, 0], [0, 4] + [0] * 10
-    write("gltf_accessor", "sound", bytes(sound * 9) + floats)
-    write("gltf_accessor", "sparse", bytes(sparse * 9) + floats)
-    write("gltf_accessor", "matrices", bytes(sound * 3 + matrices + sound * 5) + floats)
+    write("gltf", "beside.bin", bytes(4096))
 
 
-def results():
-    path = out / "result.json"
-    words = "bench --filter ^pose/(scalar|exact) --count 2 --repetitions 2".split()
-    subprocess.run([throng, *words, "--out", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    ours = json.loads(path.read_text())
-    path.unlink()
-    ours["benchmarks"] = ours["benchmarks"][:4]
-    write("result_file", "ours.json", json.dumps(ours))
-    row = {"name": "BM_x", "run_name": "BM_x", "run_type": "iteration", "repetitions": 2, "threads": 1, "iterations": 9,
-           "real_time": 1.5, "cpu_time": 1.25, "time_unit": "ms"}
-    google = {"context": {"date": "2024-01-01", "num_cpus": 2},
-              "benchmarks": [dict(row, repetition_index=i) for i in (0, 1)]}
-    write("result_file", "google.json", json.dumps(google))
-
-
-def lines():
-    commands = ("bench --filter ^a|b$ --count 3 --repetitions 2 --precision 0.5 --out a.json",
-                "scale --threads 1-3,5 --count 10,20 --grain 1 --scheduler all",
-                "stress --budget 4 --threads 2 --frames 10 --draw --clip walk --isa avx2 --interpolation cubic",
-                "compare old.json new.json --threshold 2.5 --fail-on wrong --filter x",
-                "compare --run -- a -b --c",
-                "render human --size 64x36 --frames 5 --time 0.5 --out a%03d.png",
-                "serve --listen [::1]:0 --host a.b",
-                "view --model a --model b --no-vsync",
-                "pose human --time=1.5 --help",
-                "inspect -h --out x.txt")
-    for number, line in enumerate(commands):
-        write("options", str(number), line.replace(" ", "\n"))
+def http():
     requests = (("GET /api/state 127.0.0.1:8347", ""),
                 ("GET /api/runs/7/result localhost http://localhost:8347 same-origin", ""),
                 ("PATCH /api/settings [::1]:8347 http://[::1]:8347 same-origin Bearer_0123456789abcdef "
@@ -119,5 +83,4 @@ shutil.rmtree(out, ignore_errors=True)
 out.mkdir(parents=True)
 images()
 models()
-results()
-lines()
+http()
