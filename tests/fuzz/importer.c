@@ -5,11 +5,13 @@
 
 #include "cases.h"
 
+#include "anim/import/files.h"
 #include "anim/import/importer.h"
 #include "anim/import/scene.h"
 
 #include <core/arena.h>
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <malloc.h>
 #include <setjmp.h>
@@ -172,7 +174,7 @@ static void import(const uint8_t *data, size_t size, bool (*fn)(scene *s))
     struct aiNode root = {0};
     const struct aiScene ai = {.mRootNode = &root};
     th_model model = {.name = "fuzz", .arena = th_arena_create()};
-    scene s = {.ai = &ai, .model = &model, .path = TEST_BESIDE "/fuzz", .bytes = malloc(size), .byte_count = size};
+    scene s = {.ai = &ai, .model = &model, .path = "fuzz", .bytes = malloc(size), .byte_count = size};
     if (!model.arena || !s.bytes)
         give_up_memory();
     memcpy(s.bytes, data, size);
@@ -181,7 +183,10 @@ static void import(const uint8_t *data, size_t size, bool (*fn)(scene *s))
 
 void importer_run(const uint8_t *data, size_t size, bool (*fn)(scene *s))
 {
+    static int folder = -1;
     json_set_alloc_funcs(allocate_json, free_json);
+    if (folder < 0)
+        take_files(-1, folder = open(TEST_BESIDE, O_PATH | O_CLOEXEC));
     is_running = true;
     if (setjmp(end_of_import) == 0)
         import(data, size, fn);
