@@ -13,12 +13,10 @@ import socket
 import time
 
 from program import GOLDEN, HUMAN, Skip, check_text, command, expect, main, parse, read, read_bytes, throng, write
-from serve_client import Crowd, comes
+from serve_client import ENDLESS_RUN, SMALL_RUN, Crowd, comes
 
 SMALL = '--model synthetic:joints=4,clips=3,keys=16,rate=15'  # made, animated and drawn in no time
 EVENTS = b'GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n'
-SMALL_RUN = {'kind': 'scale', 'options': {'count': 20, 'threads': '1', 'repetitions': 1, 'frames': 2}}
-ENDLESS_RUN = {'kind': 'stress', 'options': {'count': 20, 'threads': '1', 'frames': 10000, 'budget_ms': 10000}}  # sleeps
 PICTURE, SMALL_PICTURE = '/api/picture.png?width=96&height=64', '/api/picture.png?width=64&height=64'
 
 

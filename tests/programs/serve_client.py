@@ -12,6 +12,8 @@ from typing import NamedTuple
 from program import PROGRAM, Skip, at_end, command, parse
 
 NIGHTLY = os.environ.get('THRONG_TEST_NIGHTLY') == 'yes'  # as in fixture_nightly.h
+SMALL_RUN = {'kind': 'scale', 'options': {'count': 20, 'threads': '1', 'repetitions': 1, 'frames': 2}}
+ENDLESS_RUN = {'kind': 'stress', 'options': {'count': 20, 'threads': '1', 'frames': 10000, 'budget_ms': 10000}}  # sleeps
 
 
 class Answer(NamedTuple):
