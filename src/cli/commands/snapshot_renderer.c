@@ -8,6 +8,7 @@
 #include <serve/log.h>
 #include <serve/snapshot_ipc.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <math.h>
@@ -45,7 +46,7 @@ static void allow(int rules, const char *folder, uint64_t access)
 
 /* Of files only those where drivers are can be read, and devices written; a token cannot be read from a home folder,
  * and no other process can be traced. Kernels without Landlock do without. The server limits the memory. */
-static void confine(void)
+static th_result confine(th_error *err)
 {
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/etc", "/opt", "/nix", "/run/opengl-driver",
                                            "/sys", "/proc"};
@@ -56,12 +57,15 @@ static void confine(void)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
     if (rules < 0)
-        return;
+        return TH_OK;
     for (size_t f = 0; f < sizeof readable / sizeof *readable; f++)
         allow(rules, readable[f], read);
     allow(rules, "/dev", read | LANDLOCK_ACCESS_FS_WRITE_FILE);
-    syscall(SYS_landlock_restrict_self, rules, 0);
+    if (syscall(SYS_landlock_restrict_self, rules, 0) != 0)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the picture process cannot confine itself (Landlock: %s)",
+                       strerror(errno));
     close(rules);
+    return TH_OK;
 }
 
 /* ---- the scene ---- */
@@ -178,8 +182,9 @@ int th_snapshot_renderer_run(void)
     renderer *r = calloc(1, sizeof *r);
     if (!r)
         return TH_EXIT_ENVIRONMENT;
-    confine();
-    th_result result = set_up(r, &err);
+    th_result result = confine(&err);
+    if (result == TH_OK)
+        result = set_up(r, &err);
     while (th_snapshot_receive(SERVER, &request, sizeof request)) {
         unsigned char *png = NULL;
         size_t size = 0;
