@@ -21,6 +21,11 @@ foreach(name baseline cli compare_run external_programs interrupt palettes rende
 endforeach()
 if(NOT THRONG_SANITIZE) # which takes memory of its own, and without limits
     th_script(serve_memory serve_memory.py $<TARGET_FILE:throng>)
+    add_library(fail_call MODULE ${CMAKE_CURRENT_LIST_DIR}/fail_call.c)
+    set_target_properties(fail_call PROPERTIES C_VISIBILITY_PRESET default)
+    target_link_libraries(fail_call PRIVATE th_warnings th_codegen)
+    target_compile_options(fail_call PRIVATE -O2) # a jump to vfork(), also where nothing else is optimised
+    th_script(failing_calls failing_calls.py $<TARGET_FILE:throng> $<TARGET_FILE:fail_call>)
 endif()
 # A window, with somebody who uses it (xdotool). Xvfb lets the test read its screen.
 th_script(view view.py $<TARGET_FILE:throng> SCREEN)
