@@ -15,8 +15,8 @@ function(th_script name file)
         set_tests_properties(${name} PROPERTIES RESOURCE_LOCK xvfb)
     endif()
 endfunction()
-foreach(name baseline cli compare_run external_programs interrupt palettes render schema serve trace fuzz_serve serve_attacks serve_stop
-    serve_watchdog)
+foreach(name baseline cli compare_run external_programs interrupt palettes render schema serve trace fuzz_serve serve_attacks serve_soak
+    serve_stop serve_watchdog)
     th_script(${name} ${name}.py $<TARGET_FILE:throng>)
 endforeach()
 if(NOT THRONG_SANITIZE) # which takes memory of its own, and without limits
