@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Hostile clients of `throng serve`. A test in the form of program.py.
+"""Hostile clients of `throng serve`. Tests in the form of program.py.
 
 Sends it requests that are damaged in every way this file knows of, over many connections, while it watches from another
 that the server still answers, that the crowd still ticks, and that the damage reaches nothing. To be run against a build
 with sanitizers. THRONG_CONNECTIONS, THRONG_SEED: another number of them, and another seed."""
 import collections
+import contextlib
 import os
 import random
 import re
@@ -161,6 +162,67 @@ def test_hostile_clients():
     watch(server)
     check_end(server)
     assert os.listdir() == ['.log'], 'something is left'
+
+
+# ---- conversations: a request is answered as ever in whatever pieces it comes, whatever follows it ----
+
+JSON = 'Host: localhost\r\nContent-Type: application/json\r\n'
+CALM = b'{"paused": false}'
+SOUND = [(f'{line} HTTP/1.1\r\n{headers}\r\n').encode() + body for line, headers, body in (
+    ('GET /api/state', 'Host: localhost\r\n', b''), ('HEAD /', 'Host: localhost\r\n', b''), ('OPTIONS *', 'Host: localhost\r\n', b''),
+    ('GET /metrics', 'Host: localhost\r\nRange: bytes=0-1\r\n', b''), ('GET http://localhost/healthz', 'Host: localhost\r\n', b''),
+    ('DELETE /api/runs/9', 'Host: localhost\r\n', b''), ('GET /healthz', 'Host: localhost\r\nX-Folded: a\r\n b\r\n', b''),
+    ('GET /healthz', JSON + 'Content-Length: 2\r\n', b'{}'), ('PATCH /api/settings', f'{JSON}Content-Length: {len(CALM)}\r\n', CALM),
+    ('PATCH /api/settings', f'{JSON}Expect: 100-continue\r\nContent-Length: {len(CALM)}\r\n', CALM),
+    ('PATCH /api/settings', f'{JSON}Transfer-Encoding: chunked\r\n', b'%x\r\n%b\r\n0\r\n\r\n' % (len(CALM), CALM)))]
+SPOILS = [(b' HTTP/1.1', version) for version in (b' HTTP/1.1.1', b'', b' HTTP/0.9')] + [
+    (b'\r\n\r\n', b'\r\n' + line + b'\r\n\r\n') for line in HEADERS] + [
+    (b'Host', b'X' * 70000), (b'Host: ', b'Host '), (b'Host: ', b'Host: a\0'), (b'\r\n', b'\n'), (b'\r\n', b'\r'), (b' /', b' //'),
+    (b'Length: ', b'Length: 9999999999999999999'), (b'Length: ', b'Length: +'), (b'chunked', b'chunked, chunked'),
+    (b'\n11', b'\n11;' + b'x' * 9999), (b'\n11', b'\nffffffffffffffff'), (b'\n11', b'\n-1'), (b'100-', b'200-'), (b'GET', b'G\xffT')]
+
+
+def converse(server, request, following=b'', spoiled=False):
+    """The statuses of its answers. Of what is spoiled the server may wait for the rest, but not we."""
+    stream, got, statuses = request + following, b'', []
+    with server.connect() as client, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it may have answered before the end
+            while stream:
+                piece = dice.choice((1, 2, dice.randint(1, len(stream)), len(stream)))
+                client.sendall(stream[:piece])
+                stream = stream[piece:]
+        client.settimeout(0.02 if spoiled else 600)
+        while piece := client.recv(1 << 16):
+            got += piece
+    while b'\r\n\r\n' in got:
+        status, length = (re.search(what, got.partition(b'\r\n\r\n')[0] + b'\r\n')
+                          for what in (rb'^HTTP/1\.[01] (\d{3}) [ -~]*\r\n', rb'(?i)\r\nContent-Length: *(\d+)'))
+        body = got.partition(b'\r\n\r\n')[2]
+        assert status, f'after {statuses} no answer: {got[:200]}'
+        statuses.append(int(status[1]))
+        interim = status[1] == b'100'
+        assert interim or spoiled or request.startswith(b'HEAD') or len(body) == int(length[1]), f'{request}: {got}'
+        got = body if interim else b''
+    return [status for status in statuses if status != 100]
+
+
+def test_conversations():
+    signal.alarm(0)
+    server = Crowd('--count 20')
+    at_end.callback(lambda: print(server.said()))
+    print(f'seed {seed}')
+    alone = {request: converse(server, request) for request in SOUND}
+    assert sorted(sum(alone.values(), [])) == [200] * 8 + [400, 404, 404], alone
+    for _ in range(connections // 4):
+        request = dice.choice(SOUND)
+        found = converse(server, request)
+        assert found == alone[request], f'{found}: {request}'
+        found = converse(server, request, b''.join(dice.choices(SOUND, k=3)))
+        assert found in (alone[request], []), f'{found}: {request}, and others'  # it closes before it has read those
+        found = converse(server, request.replace(*dice.choice(SPOILS), 1), spoiled=True)
+        assert len(found) < 2, f'{found}: {request}, spoiled'
+    watch(server)
+    check_end(server)
 
 
 main(globals())
