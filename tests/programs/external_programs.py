@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 
+from serve_client import NIGHTLY
 from program import SOURCE, Skip, command, document, expect, main, parse, throng, write
 
 SMALL = '--model synthetic:joints=4 --count 10'
@@ -129,6 +130,19 @@ def test_that_fail_have_a_row_that_says_why():
         assert row['error_occurred'] and message in row['error_message'], row
     for name in ('external/fake/spin', 'limit/write_cached'):
         assert row_of(result, name, 'median')['real_time'] > 0, name
+    expect_nothing_left()
+
+
+# A row each, with times or with the reason why there are none.
+def test_that_answer_with_one_thing_wrong_have_rows():
+    for first in range(0, 500 if NIGHTLY else 10, 10):
+        names = [f'damaged-{seed}' for seed in range(first, first + 10)]
+        programs = ' '.join(f"--external 'NAME={name} {FAKE} {name.replace('-', ':')}'" for name in names)
+        done = throng(f'{FEW} --frames 2 --json {programs}')
+        result = parse(done.out)
+        rows = [row_of(result, f'external/{name}/spin') for name in names]
+        assert done.code in (0, 1) and all(row.get('error_message', 'good').isprintable() for row in rows), (done.code, rows)
+        assert done.code == any('error_message' in row for row in rows) and row_of(result, 'limit/write_cached')['real_time'] > 0
     expect_nothing_left()
 
 

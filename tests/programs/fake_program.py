@@ -2,6 +2,7 @@
 describes itself ("entries:..."), or at its fifth request."""
 import json
 import os
+import random
 import sys
 import time
 
@@ -17,6 +18,17 @@ ENTRIES = {
     "entries:many": [{**ENTRY, "name": f"spin{i}"} for i in range(33)],
     "entries:two": [ENTRY, {**ENTRY, "name": "sound"}],
 }
+
+
+def damage(line, seed):
+    """One thing is wrong with it."""
+    dice = random.Random(seed)
+    told = json.loads(line)
+    key, at = dice.choice(list(told)), dice.randrange(len(line) - 1)
+    value = dice.choice(("null", "true", "-1", "0", "1e-320", "1e308", "1e999", "9" * 30, '""', '"\\u0000"', "[]", "{}", "NaN",
+                         "[" * 3000, '"' + "x" * 60_000 + '"', f'1, "{key}": 2'))
+    return dice.choice((line.replace(json.dumps(told[key]), value, 1), line.replace(key, key + "x"), line[:at] + "\n",
+                        line[:at] + chr(dice.randrange(256)) + line[at + 1:]))
 
 
 def say(**what):
@@ -47,6 +59,8 @@ def answer(request, number):
     if FAULT == "unchecked":
         del told["checksum"]
     line = json.dumps(told) + "\n"
+    if FAULT.startswith("damaged:"):
+        line = damage(line, int(FAULT[8:]))
     lines = {"garbage": "hello\n", "long": "x" * 70_000 + "\n", "chatty": 2 * line}.get(FAULT, line)
     return print(lines, end="", flush=True)  # at once, also where output is not buffered
 
