@@ -24,10 +24,10 @@ static char links[1 << 16];
 
 /* ---- records ---- */
 
-static void patch(size_t number_of_record, double number)
+static void patch(size_t field, double number)
 {
     const size_t end = made.size[0];
-    made.size[0] = last->at + number_of_record * (wide ? 8 : 4);
+    made.size[0] = last->at + field * (wide ? 8 : 4);
     write_number(number, wide ? '8' : '4');
     made.size[0] = end;
 }
@@ -53,8 +53,11 @@ static void add_array(char kind, uint32_t count, const double *numbers)
 {
     static uint8_t raw[1 << 16], packed[1 << 17];
     const size_t from = made.size[0];
-    if (!binary)
-        print("*%u {\na: ", count); /* the count is a place where it is binary */
+    if (!binary) {
+        print("*");
+        print_number(count);
+        print(" {\na: ");
+    }
     for (uint32_t i = 0; i < count; i++)
         if (binary) {
             write_number(numbers[i], kind == 'l' ? '8' : kind == 'i' ? '4' : kind);
