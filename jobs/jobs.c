@@ -104,9 +104,6 @@ th_result th_jobs_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
         return TH_OK;
     case ENOMEM:
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread%s", threads, th_plural(threads));
-    case ENOTSUP:
-        return th_fail(err, TH_ERR_ENVIRONMENT, "placement %s needs hwloc, which this build lacks",
-                       th_placement_name(desc->placement));
     default:
         return th_fail(err, TH_ERR_ENVIRONMENT, "%s %u thread%s: %s",
                        error == EAGAIN ? "the system refuses" : "cannot start or place", threads, th_plural(threads),

@@ -2,7 +2,7 @@
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 
-build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
+build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
 build_packages="$build_packages libmicrohttpd-dev libsystemd-dev libseccomp-dev zlib1g-dev libxml2-dev libjs-chart.js"
 # Draco, which some glTF files are compressed with, and its language.
@@ -11,9 +11,9 @@ build_packages="$build_packages libdraco-dev g++"
 build_packages="$build_packages libwebp-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
-# For tests: a linker that is fast, a display that needs no screen, a browser, OpenMP to compare with, MPI, films,
+# For tests: a judge of topologies, a linker that is fast, a display that needs no screen, a browser, OpenMP to compare with, MPI, films,
 # and judges of documents, metrics and manual pages.
-test_packages="$build_packages libcriterion-dev assimp-testmodels lld xvfb xauth xdotool chromium zsh"
+test_packages="$build_packages libcriterion-dev libhwloc-dev assimp-testmodels lld xvfb xauth xdotool chromium zsh"
 test_packages="$test_packages libopengl-dev libgl-dev openmpi-bin libopenmpi-dev ffmpeg libbenchmark-tools"
 test_packages="$test_packages python3-scipy python3-jsonschema python3-yaml prometheus man-db mandoc"
 # A second compiler, with its sanitizers and its OpenMP.

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <hwloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +46,7 @@ static void read_identity(th_context *c, const char *line, const char *value)
         char *out;
         size_t size;
     } fields[] = {
+        {"model name", c->cpu, sizeof c->cpu},
         {"cpu family", c->cpu_family, sizeof c->cpu_family},
         {"model", c->cpu_model_number, sizeof c->cpu_model_number},
         {"stepping", c->cpu_stepping, sizeof c->cpu_stepping},
@@ -57,6 +57,8 @@ static void read_identity(th_context *c, const char *line, const char *value)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strlen(fields[i].name) == length && strncmp(line, fields[i].name, length) == 0 && !fields[i].out[0])
             snprintf(fields[i].out, fields[i].size, "%.*s", (int)strcspn(value, "\n"), value);
+    for (size_t n = strlen(c->cpu); n > 0 && c->cpu[n - 1] == ' ';) /* a virtual machine may fill it up */
+        c->cpu[--n] = '\0';
 }
 
 /* Reads clock rate, hypervisor flag and identity from /proc/cpuinfo. The clock rate differs between CPUs and changes
@@ -80,47 +82,40 @@ static void read_cpuinfo(th_context *c)
         fclose(file);
 }
 
-static uint32_t count_objects(hwloc_topology_t topology, hwloc_obj_type_t type)
-{
-    int count = hwloc_get_nbobjs_by_type(topology, type);
-    return count > 0 ? (uint32_t)count : 0;
-}
+#define SYSTEM "/sys/devices/system/"
 
+/* Caches are those of the first CPU. */
 static void read_topology(th_context *c)
 {
-    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE,
-                                             HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) != 0)
-        return;
-    hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
-    if (hwloc_topology_load(topology) != 0) {
-        hwloc_topology_destroy(topology);
-        return;
+    enum { MOST = 8192 };
+    uint32_t cpus[MOST], first;
+    char path[128], text[32];
+    const uint32_t count = th_cpus_list(SYSTEM "cpu/online", cpus, MOST);
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
+        snprintf(path, sizeof path, SYSTEM "cpu/cpu%u/topology/thread_siblings_list", cpus[i]);
+        c->cores += th_cpus_list(path, &first, 1) == 0 || first == cpus[i];
     }
-    c->cores = count_objects(topology, HWLOC_OBJ_CORE);
-    c->threads_per_core = c->cores ? count_objects(topology, HWLOC_OBJ_PU) / c->cores : 0;
-    c->numa_nodes = count_objects(topology, HWLOC_OBJ_NUMANODE);
-    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-    snprintf(c->cpu, sizeof c->cpu, "%s", model ? model : "");
-    for (size_t n = strlen(c->cpu); n > 0 && c->cpu[n - 1] == ' ';) /* a virtual machine may fill it up */
-        c->cpu[--n] = '\0';
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        hwloc_obj_t cache = hwloc_get_obj_by_type(topology, types[i], 0);
-        if (!cache)
-            continue;
-        const hwloc_obj_cache_type_t type = cache->attr->cache.type;
-        th_cache *out = &c->caches[c->cache_count++];
-        snprintf(out->type, sizeof out->type, "%s",
-                 type == HWLOC_OBJ_CACHE_DATA          ? "Data"
-                 : type == HWLOC_OBJ_CACHE_INSTRUCTION ? "Instruction"
-                                                       : "Unified");
-        out->level = cache->attr->cache.depth;
-        out->bytes = cache->attr->cache.size;
-        out->sharing = (uint32_t)hwloc_bitmap_weight(cache->cpuset);
+    c->threads_per_core = c->cores ? count / c->cores : 0;
+    c->numa_nodes = th_cpus_list(SYSTEM "node/has_memory", &first, 1);
+    if (c->numa_nodes == 0 && count > 0)
+        c->numa_nodes = 1;
+    for (uint32_t i = 0; count > 0 && i < TH_CONTEXT_MAX_CACHES; i++) {
+        th_cache *out = &c->caches[c->cache_count];
+        const int length = snprintf(path, sizeof path, SYSTEM "cpu/cpu%u/cache/index%u/", cpus[0], i);
+        const size_t left = sizeof path - (size_t)length;
+        char *name = path + length;
+        snprintf(name, left, "size"); /* "32K" */
+        read_line(path, text, sizeof text);
+        out->bytes = strtoull(text, NULL, 10) << (strchr(text, 'K') ? 10 : strchr(text, 'M') ? 20 : 0);
+        snprintf(name, left, "level");
+        read_line(path, text, sizeof text);
+        out->level = (uint32_t)strtoul(text, NULL, 10);
+        snprintf(name, left, "type");
+        read_line(path, out->type, sizeof out->type);
+        snprintf(name, left, "shared_cpu_list");
+        out->sharing = th_cpus_list(path, &first, 1);
+        c->cache_count += out->level > 0;
     }
-    hwloc_topology_destroy(topology);
 }
 
 void th_context_read(th_context *c)

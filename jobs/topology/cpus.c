@@ -54,6 +54,24 @@ th_cpus th_cpus_read(void)
     return cpus;
 }
 
+uint32_t th_cpus_list(const char *path, uint32_t *out, uint32_t most)
+{
+    uint32_t count = 0;
+    unsigned first, last;
+    FILE *file = fopen(path, "re");
+    for (char after = ','; file && after == ',' && fscanf(file, "%u", &first) == 1;) {
+        last = first;
+        if (fscanf(file, "-%u", &last) == EOF || fscanf(file, "%c", &after) != 1)
+            after = '\0';
+        for (; first <= last; first++, count++)
+            if (count < most)
+                out[count] = first;
+    }
+    if (file)
+        fclose(file);
+    return count;
+}
+
 uint64_t th_cpus_throttled_ns(void)
 {
     return th_cgroup_throttled_ns("");

@@ -20,17 +20,6 @@ const char *th_placement_name(th_placement placement)
     return (uint32_t)placement < TH_PLACEMENT_COUNT ? names[placement] : "unknown";
 }
 
-#if !TH_HAVE_HWLOC
-
-int th_placement_plan_here(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
-{
-    (void)placement, (void)here, (void)workers, (void)cpus;
-    *count = 0;
-    return ENOTSUP;
-}
-
-#endif
-
 /* Reads the topology only if the placement needs it, because that takes milliseconds. */
 int th_placement_find(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {

@@ -8,6 +8,10 @@
  * its threads and CPUs. 0 if there is no quota or the system does not report it. */
 uint64_t th_cpus_throttled_ns(void);
 
+/* The CPUs of a list in a file of /sys, "0-3,8". Writes the first `most`; returns how many there are, 0 if it cannot be
+ * read. */
+uint32_t th_cpus_list(const char *path, uint32_t *out, uint32_t most);
+
 /* Bytes of memory that this process may allocate before the system swaps, a cgroup limit ends the process or
  * RLIMIT_DATA refuses more. 0 if the system does not report it. */
 uint64_t th_memory_available(void);

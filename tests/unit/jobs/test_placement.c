@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <hwloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static bool refuse_topology;
 
 __typeof__(calloc) __real_calloc, __wrap_calloc;
 __typeof__(sched_getcpu) __real_sched_getcpu, __wrap_sched_getcpu;
-__typeof__(hwloc_topology_load) __real_hwloc_topology_load, __wrap_hwloc_topology_load;
+__typeof__(th_topology_read) __real_th_topology_read, __wrap_th_topology_read;
 
 void *__wrap_calloc(size_t count, size_t size)
 {
@@ -32,11 +33,10 @@ int __wrap_sched_getcpu(void)
     return pretended_cpu >= 0 ? pretended_cpu : __real_sched_getcpu();
 }
 
-int __wrap_hwloc_topology_load(hwloc_topology_t topology)
+int __wrap_th_topology_read(const char *root, th_topology *out)
 {
     topologies++;
-    errno = ENODEV;
-    return refuse_topology ? -1 : __real_hwloc_topology_load(topology);
+    return refuse_topology ? ENODEV : __real_th_topology_read(root, out);
 }
 
 /* ---- machines ---- */
@@ -52,8 +52,36 @@ static hwloc_topology_t build(const char *machine)
     hwloc_topology_t topology;
     cr_assert_eq(hwloc_topology_init(&topology), 0);
     cr_assert_eq(hwloc_topology_set_synthetic(topology, machine), 0, "%s", machine);
-    cr_assert_eq(__real_hwloc_topology_load(topology), 0);
+    cr_assert_eq(hwloc_topology_load(topology), 0);
     return topology;
+}
+
+/* A machine of hwloc's, with the input of a plan. */
+typedef struct place {
+    hwloc_topology_t topology;
+    hwloc_const_cpuset_t allowed; /* may contain CPUs that the topology does not have; they are not used */
+    uint32_t here;
+} place;
+
+/* As we read it. Its levels are all but the machine; a CPU that has no object at one is in the wider one's group. */
+static int plan(th_placement placement, const place *p, uint32_t workers, uint32_t *cpus, uint32_t *count)
+{
+    static th_topology_cpu all[MAX_CPUS];
+    th_topology machine = {.cpus = all};
+    const int depth = hwloc_topology_get_depth(p->topology), core = hwloc_get_type_depth(p->topology, HWLOC_OBJ_CORE);
+    machine.core = (uint32_t)(core > 0 ? core : depth - 1) - 1;
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(p->topology, HWLOC_OBJ_PU, pu));) {
+        th_topology_cpu *c = &all[machine.count++];
+        *c = (th_topology_cpu){.cpu = pu->os_index, .allowed = hwloc_bitmap_isset(p->allowed, pu->os_index)};
+        hwloc_obj_t object = pu;
+        for (int l = TH_TOPOLOGY_LEVELS - 1; l >= 0; l--) {
+            while (object->depth > l + 1)
+                object = object->parent;
+            c->groups[l] =
+                (uint32_t)hwloc_bitmap_first(object->cpuset) << 16 | (uint32_t)hwloc_bitmap_weight(object->cpuset);
+        }
+    }
+    return th_placement_plan(placement, &machine, p->here, workers, cpus, count);
 }
 
 static hwloc_cpuset_t read_set(const char *list)
@@ -71,8 +99,8 @@ static void expect_plan(th_placement placement, const char *machine, const char 
     uint32_t cpus[MAX_CPUS], got;
     hwloc_topology_t topology = build(machine);
     hwloc_cpuset_t set = read_set(allowed);
-    const th_topology topo = {topology, set, here};
-    cr_assert_eq(th_placement_plan(placement, &topo, MAX_CPUS, cpus, &got), 0);
+    const place topo = {topology, set, here};
+    cr_assert_eq(plan(placement, &topo, MAX_CPUS, cpus, &got), 0);
     cr_expect_eq(got, count, "%s on %s: %u CPUs", th_placement_name(placement), machine, got);
     for (uint32_t i = 0; i < got && i < count; i++)
         cr_expect_eq(cpus[i], expected[i], "%s on %s of %s from %u: worker %u on %u, not %u",
@@ -133,16 +161,15 @@ Test(placement, plan_fails_when_memory_is_out)
 {
     hwloc_topology_t topology = build("core:2 pu:2");
     hwloc_cpuset_t allowed = read_set("0-3");
-    const th_topology topo = {topology, allowed, 0};
+    const place topo = {topology, allowed, 0};
     uint32_t cpus[MAX_CPUS], count;
     for (int i = 0; i < PLANNED; i++) {
-        const int allocations = planned[i] == TH_PLACEMENT_SPREAD ? 2 : 1;
-        for (int fail = 0; fail <= allocations; fail++) {
+        for (int fail = 0; fail <= 1; fail++) {
             callocs_until_failure = fail;
-            const int error = th_placement_plan(planned[i], &topo, MAX_CPUS, cpus, &count);
+            const int error = plan(planned[i], &topo, MAX_CPUS, cpus, &count);
             callocs_until_failure = -1;
-            cr_expect_eq(error, fail < allocations ? ENOMEM : 0);
-            cr_expect_eq(count, fail < allocations ? 0 : 3);
+            cr_expect_eq(error, fail < 1 ? ENOMEM : 0);
+            cr_expect_eq(count, fail < 1 ? 0 : 3);
         }
     }
     hwloc_bitmap_free(allowed);
@@ -154,7 +181,7 @@ Test(placement, plan_fails_when_memory_is_out)
 /* A plan on a machine, with what a check needs to judge it on its own terms. */
 typedef struct trial {
     th_placement placement;
-    th_topology topo;
+    place topo;
     uint32_t cpus[MAX_CPUS], count;
     hwloc_obj_t taken[MAX_CPUS + 1]; /* the caller, if the machine has it, and those before the one looked at */
     uint32_t taken_count;
@@ -236,7 +263,7 @@ static void check_plan(trial *t)
     }
 }
 
-static uint32_t count_free(const th_topology *topo)
+static uint32_t count_free(const place *topo)
 {
     uint32_t count = 0;
     for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(topo->topology, HWLOC_OBJ_PU, pu));)
@@ -244,19 +271,19 @@ static uint32_t count_free(const th_topology *topo)
     return count;
 }
 
-static void check_placement(const th_topology *topo, th_placement placement, uint32_t workers)
+static void check_placement(const place *topo, th_placement placement, uint32_t workers)
 {
     trial t = {.placement = placement, .topo = *topo};
     uint32_t more[MAX_CPUS], more_count;
     const uint32_t places = count_free(topo);
     for (uint32_t i = 0; i < MAX_CPUS; i++)
         t.cpus[i] = UNKNOWN;
-    cr_assert_eq(th_placement_plan(placement, topo, workers, t.cpus, &t.count), 0);
+    cr_assert_eq(plan(placement, topo, workers, t.cpus, &t.count), 0);
     cr_assert_eq(t.count, workers < places ? workers : places);
     for (uint32_t i = t.count; i < MAX_CPUS; i++)
         cr_assert_eq(t.cpus[i], UNKNOWN, "written beyond what is counted");
     check_plan(&t);
-    cr_assert_eq(th_placement_plan(placement, topo, MAX_CPUS, more, &more_count), 0);
+    cr_assert_eq(plan(placement, topo, MAX_CPUS, more, &more_count), 0);
     cr_assert_arr_eq(t.cpus, more, t.count * sizeof *more, "fewer workers get the beginning of the same plan");
 }
 
@@ -300,7 +327,7 @@ static void check_drawn(const char *machine, uint64_t *random)
         hwloc_topology_restrict(topology, present, 0);
     for (int i = 0; i < 20; i++) {
         hwloc_cpuset_t allowed = draw_set(random, cpus);
-        const th_topology topo = {topology, allowed, below(random, cpus + 1)};
+        const place topo = {topology, allowed, below(random, cpus + 1)};
         for (int p = 0; p < PLANNED; p++)
             check_placement(&topo, planned[p], below(random, cpus + 2));
         hwloc_bitmap_free(allowed);
@@ -322,7 +349,7 @@ Test(placement, spread_keeps_even_trees_balanced)
     static const char *const even[] = {"pack:2 l3:2 core:4 pu:2", "l3:3 core:2 pu:3", linux_like};
     for (int m = 0; m < 3; m++) {
         trial t = {.placement = TH_PLACEMENT_SPREAD, .topo = {build(even[m]), read_set("0-63"), 3}};
-        cr_assert_eq(th_placement_plan(t.placement, &t.topo, MAX_CPUS, t.cpus, &t.count), 0);
+        cr_assert_eq(plan(t.placement, &t.topo, MAX_CPUS, t.cpus, &t.count), 0);
         t.taken[t.taken_count++] = pu_of(&t, 3);
         for (uint32_t i = 0; i < t.count; i++) {
             t.taken[t.taken_count++] = pu_of(&t, t.cpus[i]);
@@ -333,6 +360,68 @@ Test(placement, spread_keeps_even_trees_balanced)
         hwloc_bitmap_free((hwloc_bitmap_t)t.topo.allowed);
         hwloc_topology_destroy(t.topo.topology);
     }
+}
+
+/* ---- machines that /sys describes ---- */
+
+static void expect_read(const char *root, const place *p, const char *name)
+{
+    th_topology machine;
+    cr_assert_eq(__real_th_topology_read(root, &machine), 0);
+    for (uint32_t i = 0; i < machine.count; i++)
+        machine.cpus[i].allowed = hwloc_bitmap_isset(p->allowed, machine.cpus[i].cpu);
+    for (int i = 0; i < PLANNED; i++) {
+        uint32_t cpus[MAX_CPUS], expected[MAX_CPUS], count, expected_count;
+        cr_assert_eq(plan(planned[i], p, MAX_CPUS, expected, &expected_count), 0);
+        cr_assert_eq(th_placement_plan(planned[i], &machine, p->here, MAX_CPUS, cpus, &count), 0);
+        cr_expect(count == expected_count && memcmp(cpus, expected, count * sizeof *cpus) == 0, "%s on %s",
+                  th_placement_name(planned[i]), name);
+    }
+    free(machine.cpus);
+}
+
+/* As hwloc has them, from the widest machine to one without cores. */
+Test(placement, topologies_are_read_as_hwloc_has_them)
+{
+    static const struct {
+        hwloc_obj_type_t type;
+        const char *list;
+    } lists[] = {{HWLOC_OBJ_GROUP, "topology/die_cpus_list"},
+                 {HWLOC_OBJ_PACKAGE, "topology/core_siblings_list"},
+                 {HWLOC_OBJ_L3CACHE, "cache/index3/shared_cpu_list"},
+                 {HWLOC_OBJ_L2CACHE, "cache/index2/shared_cpu_list"},
+                 {HWLOC_OBJ_CORE, "topology/thread_siblings_list"}};
+    for (int m = 0; m < MACHINES; m++) {
+        char root[] = "/tmp/throng-topology-XXXXXX", text[256];
+        const place p = {build(machines[m]), read_set("0-63"), 1};
+        cr_assert(mkdtemp(root));
+        snprintf(text, sizeof text, "cd %s && mkdir -p sys/devices/system/cpu && cd sys/devices/system/cpu && sh",
+                 root);
+        FILE *shell = popen(text, "w");
+        hwloc_bitmap_list_snprintf(text, sizeof text, hwloc_topology_get_topology_cpuset(p.topology));
+        fprintf(shell, "echo %s >online\n", text);
+        for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(p.topology, HWLOC_OBJ_PU, pu));) {
+            fprintf(shell, "mkdir -p cpu%u/topology cpu%u/cache/index2 cpu%u/cache/index3\n", pu->os_index,
+                    pu->os_index, pu->os_index);
+            for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+                hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(p.topology, lists[l].type, pu);
+                if (object && hwloc_bitmap_list_snprintf(text, sizeof text, object->cpuset))
+                    fprintf(shell, "echo %s >cpu%u/%s\n", text, pu->os_index, lists[l].list);
+            }
+        }
+        cr_assert_eq(pclose(shell), 0);
+        expect_read(root, &p, machines[m]);
+        snprintf(text, sizeof text, "rm -r %s", root);
+        cr_assert_eq(system(text), 0);
+        hwloc_bitmap_free((hwloc_bitmap_t)p.allowed);
+        hwloc_topology_destroy(p.topology);
+    }
+    hwloc_topology_t here;
+    cr_assert_eq(hwloc_topology_init(&here), 0);
+    cr_assert_eq(hwloc_topology_load(here), 0);
+    expect_read("", &(place){here, hwloc_topology_get_topology_cpuset(here), 0}, "this machine");
+    hwloc_topology_destroy(here);
+    cr_expect_eq(__real_th_topology_read("/nowhere", &(th_topology){0}), ENODEV);
 }
 
 /* ---- this machine ---- */
