@@ -751,14 +751,13 @@ th_result th_http_create(th_request_filter *filter, th_server_state *state, int 
         close(listen_fd);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
     }
-    *http = (th_http){.filter = filter, .state = state, .listen_fd = listen_fd};
+    *http = (th_http){.filter = filter, .state = state, .listen_fd = listen_fd, .reader.done_fd = -1};
     TAILQ_INIT(&http->pending);
     STAILQ_INIT(&http->waiting);
     STAILQ_INIT(&http->reader.asked);
     STAILQ_INIT(&http->reader.done);
     pthread_mutex_init(&http->reader.lock, NULL);
     pthread_cond_init(&http->reader.changed, NULL);
-    http->reader.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     th_result result = TH_OK;
     const unsigned from_one_address = th_address_is_loopback(filter->listen) ? 0 : FROM_ONE_ADDRESS;
     http->daemon = MHD_start_daemon(
@@ -771,7 +770,8 @@ th_result th_http_create(th_request_filter *filter, th_server_state *state, int 
     struct epoll_event arrives = {EPOLLIN, {.ptr = http}}, wakes = {EPOLLIN, {.ptr = NULL}},
                        reads = {EPOLLIN, {.ptr = &http->reader}};
     http->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (http->epoll_fd < 0 || epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, listen_fd, &arrives) != 0 ||
+    if (http->epoll_fd < 0 || (http->reader.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0 ||
+        epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, listen_fd, &arrives) != 0 ||
         epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, http->reader.done_fd, &reads) != 0)
         result = th_fail(err, TH_ERR_ENVIRONMENT, "no epoll: %s", strerror(errno));
     else if (!http->daemon ||
