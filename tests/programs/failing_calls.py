@@ -139,7 +139,7 @@ class Run:
             assert name in plain.files(), f'{name} is left: {said}'
             assert data == b'old' and self.code or is_whole(name, data) and (is_measured or data == plain.files()[name]), \
                 f'{name} is {data[:40]}: {said}'
-        if self.code == 0 or self.what == 'stress' and 'do not meet' in self.said:
+        if self.code == 0 or not re.sub('.*(do not|can) meet .*\n', '', self.said):  # `stress` on a busy machine
             is_same = self.answers == plain.answers and (is_measured or 'ms per frame' in self.out or self.out == plain.out)
             assert is_same or self.what == 'serve' and not changes_nothing, f'it says {self.answers} {self.out}: {said}'
             return 'as if nothing were' if is_same else 'others fail'
@@ -181,7 +181,7 @@ def try_all(what, parts):
             wrong.append(f'{what}: {sites[key]} {errno.errorcode.get(error, "SHORT")} at {place_of(key)}: {why}')
         shutil.rmtree(folder)
 
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with concurrent.futures.ThreadPoolExecutor(2 * len(os.sched_getaffinity(0))) as pool:
         for _ in pool.map(one, *zip(*tries)):
             pass
     count = collections.Counter(outcomes)
