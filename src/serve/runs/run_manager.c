@@ -641,7 +641,10 @@ char *th_run_manager_read(th_run_manager *r, uint32_t id, th_run_file which, siz
     const int own = size > 0 ? fcntl(file, F_DUPFD_CLOEXEC, 0) : -1; /* reading may take long */
     pthread_mutex_unlock(&r->lock);
     char *text = own >= 0 ? malloc(size) : NULL;
-    if (text && pread(own, text, size, 0) != (ssize_t)size) {
+    size_t got = 0;
+    for (ssize_t more = 1; text && got < size && more > 0; got += more > 0 ? (size_t)more : 0)
+        more = TEMP_FAILURE_RETRY(pread(own, text + got, size - got, (off_t)got));
+    if (got < size) {
         free(text);
         text = NULL;
     }
