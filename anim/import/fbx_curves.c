@@ -74,7 +74,8 @@ static uint32_t bits_of(const fbx *f, const fbx_record *record, double stored)
     const float number = (float)stored;
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);
-    return record->values[0].element == '\0' && f->version >= 7200 ? (uint32_t)(int64_t)stored : bits;
+    const bool is_whole = record->values[0].element == '\0' && f->version >= 7200 && fabs(stored) < 0x1p63;
+    return is_whole ? (uint32_t)(int64_t)stored : bits;
 }
 
 /* Whether a key and the next one are the two sides of a jump. */
