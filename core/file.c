@@ -32,7 +32,9 @@ static int walk(int folder, const char *path, int flags)
         slash = strchr(part, '/');
         if (slash)
             *slash = '\0';
-        const bool leaves = strcmp(part, "..") == 0;
+        struct stat status;
+        const bool leaves = strcmp(part, "..") == 0 ||
+                            (fstatat(at, part, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode));
         const int next =
             leaves ? -1 : openat(at, part, O_NOFOLLOW | O_CLOEXEC | (slash ? O_PATH | O_DIRECTORY : flags));
         const int error = leaves || errno == ELOOP ? EXDEV : errno;
@@ -47,12 +49,25 @@ int th_open_beneath(int folder, const char *path, int flags)
 {
     const struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
                                  .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    int file = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    int file = -1;
+    errno = EAGAIN; /* where anything is renamed meanwhile, and the path has a ".." */
+    for (int attempt = 0; file < 0 && errno == EAGAIN && attempt < 100; attempt++)
+        file = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
     if (file < 0 && (errno == ENOSYS || errno == EPERM))
         file = walk(folder, path, flags);
     if (file < 0 && errno == ELOOP)
         errno = EXDEV;
     return file;
+}
+
+int th_open_folder(const char *path)
+{
+    const int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || folder > STDERR_FILENO)
+        return folder;
+    const int higher = fcntl(folder, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(folder);
+    return higher;
 }
 
 const char *th_path_in_folder(const char *path, int *out_folder)
@@ -271,32 +286,45 @@ th_result th_file_replace(const char *path, const struct iovec *parts, int part_
     return result;
 }
 
-/* Removes what killed programs of this user have left beside a temporary file of ours. All processes of this kernel see
- * the lock of one that lives, whereas its id may have become another's. Of another machine, on a network file system,
- * or an earlier boot only what is a day old, which no write takes, by the clock that stamped ours. */
-static void remove_leftovers(const target *t)
+static bool is_temporary(const char *name, char boot[BOOT + 1])
+{
+    long pid;
+    unsigned number;
+    char rebuilt[64];
+    if (sscanf(name, "throng.%ld-%u.%8[0-9a-f].tmp", &pid, &number, boot) != 3 || strlen(boot) != BOOT)
+        return false;
+    snprintf(rebuilt, sizeof rebuilt, "throng.%ld-%u.%s.tmp", pid, number, boot);
+    return strcmp(rebuilt, name) == 0;
+}
+
+/* Removes what killed programs of this user have left in a folder. All processes of this kernel see the lock of one
+ * that lives, whereas its id may have become another's. Of another machine, on a network file system, or an earlier
+ * boot only what is a day old, which no write takes. now_s: by the clock that stamps files there; 0: not known. */
+static void remove_leftovers(const char *path, time_t now_s)
 {
     enum { DAY_S = 86400 };
-    char boot[BOOT + 1], own_boot[BOOT + 1], *path = join(t->path, (size_t)(strrchr(t->path, '/') + 1 - t->path), ".");
-    DIR *folder = path ? opendir(path) : NULL;
-    struct stat own = {0}, other;
+    char boot[BOOT + 1], own_boot[BOOT + 1];
+    DIR *folder = opendir(path);
+    struct stat other;
     read_boot(own_boot);
-    fstat(t->fd, &own);
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        int end = 0;
-        if (sscanf(entry->d_name, "throng.%*d-%*u.%8[0-9a-f].tmp%n", boot, &end) != 1 || entry->d_name[end])
+        if (!is_temporary(entry->d_name, boot))
             continue;
         const int fd = openat(dirfd(folder), entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd >= 0 && fstat(fd, &other) == 0 && S_ISREG(other.st_mode) && other.st_uid == geteuid() &&
-            (strcmp(boot, own_boot) == 0 || own.st_mtime - other.st_mtime > DAY_S) &&
-            flock(fd, LOCK_EX | LOCK_NB) == 0 && is_at(fd, dirfd(folder), entry->d_name))
+            (strcmp(boot, own_boot) == 0 || now_s - other.st_mtime > DAY_S) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+            is_at(fd, dirfd(folder), entry->d_name))
             unlinkat(dirfd(folder), entry->d_name, 0);
         if (fd >= 0)
             close(fd);
     }
     if (folder)
         closedir(folder);
-    free(path);
+}
+
+void th_file_remove_leftovers(const char *folder)
+{
+    remove_leftovers(folder, 0);
 }
 
 th_result th_file_probe(const char *path, th_error *err)
@@ -306,8 +334,12 @@ th_result th_file_probe(const char *path, th_error *err)
     if (th_file_is_in_place(path)) /* a pipe can be opened once only */
         return access(path, W_OK) == 0 ? TH_OK : refuse(path, err);
     th_result result = target_open(&t, path) ? TH_OK : refuse(path, err);
-    if (result == TH_OK && t.temporary)
-        remove_leftovers(&t);
+    struct stat own;
+    char *folder =
+        result == TH_OK && t.temporary ? join(t.path, (size_t)(strrchr(t.path, '/') + 1 - t.path), ".") : NULL;
+    if (folder && fstat(t.fd, &own) == 0)
+        remove_leftovers(folder, own.st_mtime);
+    free(folder);
     target_close(&t);
     return result;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,7 +56,9 @@ static folders find_folders(const char *const *arguments)
     for (; *arguments; arguments++) {
         const char *path = strstr(*arguments, "/proc/self/fd/");
         int at = found.count, folder;
-        if (!path || !th_path_in_folder(path, &folder) || folder <= STDERR_FILENO || at == 16)
+        struct stat status;
+        if (!path || !th_path_in_folder(path, &folder) || folder <= STDERR_FILENO || at == 16 ||
+            fstat(folder, &status) != 0 || !S_ISDIR(status.st_mode))
             continue;
         for (; at > 0 && found.numbers[at - 1] > folder; at--)
             found.numbers[at] = found.numbers[at - 1];
@@ -90,13 +93,12 @@ static bool set_files(const int *files, const folders *kept)
 }
 
 /* Runs between vfork and exec, in the caller's memory: system calls only. */
-static _Noreturn void become(const th_subprocess_desc *d, const char *const *environment, pid_t parent,
-                             volatile int *error)
+static _Noreturn void become(const th_subprocess_desc *d, const char *const *environment, const folders *kept,
+                             pid_t parent, volatile int *error)
 {
-    const folders kept = find_folders(d->arguments);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == parent && set_files(d->files, &kept)) {
+    if (getppid() == parent && set_files(d->files, kept)) {
         sigset_t none;
         for (int s = 1; s < NSIG; s++)
             signal(s, SIG_DFL);
@@ -112,9 +114,10 @@ static _Noreturn void become(const th_subprocess_desc *d, const char *const *env
  * would be copied. posix_spawn cannot make the child die with its parent. */
 static pid_t start(const th_subprocess_desc *d, const char *const *environment, volatile int *error)
 {
+    const folders kept = find_folders(d->arguments);
     const pid_t parent = getpid(), pid = vfork();
     if (pid == 0)
-        become(d, environment, parent, error);
+        become(d, environment, &kept, parent, error);
     if (pid < 0)
         *error = errno;
     return pid;

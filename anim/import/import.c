@@ -85,7 +85,7 @@ static bool find_behind(opened *o)
         return false;
     *name = '\0';
     close(o->folder);
-    o->folder = open(name > o->path ? o->path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    o->folder = th_open_folder(name > o->path ? o->path : "/");
     *name = '/';
     const int again = openat(o->folder, name + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     const bool is_same = same_file(again, o->file);
@@ -97,13 +97,13 @@ static bool find_behind(opened *o)
 /* Opens the file and its folder, each once. O_NONBLOCK, because it may be a fifo. False: errno says why. */
 static bool open_files(const char *path, opened *o)
 {
-    enum { READ = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, LOOK = O_PATH | O_DIRECTORY | O_CLOEXEC };
+    enum { READ = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
     int given;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *in = th_path_in_folder(path, &given);
     if (snprintf(o->path, sizeof o->path, "%.*s", slash ? (int)(name - path) : 1, slash ? path : ".") >=
         (int)sizeof o->path)
         return errno = ENAMETOOLONG, false;
-    o->folder = in ? fcntl(given, F_DUPFD_CLOEXEC, 0) : open(o->path, LOOK);
+    o->folder = in ? fcntl(given, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : th_open_folder(o->path);
     if (o->folder >= 0)
         o->file = in ? th_open_beneath(o->folder, in, READ) : openat(o->folder, name[0] ? name : ".", READ);
     if (snprintf(o->path, sizeof o->path, "%s", path) >= (int)sizeof o->path)

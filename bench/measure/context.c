@@ -4,10 +4,12 @@
 #include "commit.h"
 
 #include <core/clock.h>
+#include <core/file.h>
 #include <core/json.h>
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +200,20 @@ static json_t *machine_json(const th_context *c)
                                    "cpu_microcode", th_json_text_if_any(c->cpu_microcode)));
 }
 
+/* A word of the command line. An open folder in it becomes its path, so that the command can be repeated. */
+static json_t *word_json(const char *word)
+{
+    char link[32], path[PATH_MAX], whole[2 * PATH_MAX];
+    int folder;
+    const char *at = strstr(word, "/proc/self/fd/"), *name = at ? th_path_in_folder(at, &folder) : NULL;
+    if (!name)
+        return th_json_text(word);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    const ssize_t length = readlink(link, path, sizeof path - 1);
+    snprintf(whole, sizeof whole, "%.*s%.*s/%s", (int)(at - word), word, (int)(length < 0 ? 0 : length), path, name);
+    return th_json_text(whole);
+}
+
 /* The words of the command line. */
 static json_t *command_json(void)
 {
@@ -206,7 +222,7 @@ static json_t *command_json(void)
     size_t room = 0;
     FILE *file = fopen("/proc/self/cmdline", "re");
     while (file && getdelim(&word, &room, '\0', file) > 0)
-        words = th_json_append(words, th_json_text(word));
+        words = th_json_append(words, word_json(word));
     free(word);
     if (file)
         fclose(file);

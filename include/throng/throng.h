@@ -341,7 +341,7 @@ th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_
 #define TH_IMPORT_BASE_MEMORY       (64ull << 20) /* address space of its program and libraries, with room to spare */
 
 typedef struct th_import_desc {
-    const char *path;      /* required */
+    const char *path;      /* required; of /proc/self/fd/N/NAME no link leads out of the open folder N */
     const char *importer;  /* path of throng-import; NULL: beside the running program, else in the libexec folder of the
                               installation that the program is in, else of that which the shared library is in,
                               wherever these were moved to, else where the library was configured to have it */

@@ -63,9 +63,12 @@ uint32_t th_cpus_list(const char *path, uint32_t *out, uint32_t most)
         last = first;
         if (fscanf(file, "-%u", &last) == EOF || fscanf(file, "%c", &after) != 1)
             after = '\0';
-        for (; first <= last; first++, count++)
-            if (count < most)
-                out[count] = first;
+        if (last - first >= 1u << 20) /* no list of CPUs */
+            count = 0, after = '\0';
+        else
+            for (; first <= last; first++, count++)
+                if (count < most)
+                    out[count] = first;
     }
     if (file)
         fclose(file);

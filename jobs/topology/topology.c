@@ -57,7 +57,7 @@ int th_topology_read(const char *root, th_topology *out)
     uint64_t sizes[TH_TOPOLOGY_LEVELS] = {0};
     assert(root && out);
     snprintf(path, sizeof path, "%s" SYSTEM "node/online", root);
-    const uint32_t node_count = th_cpus_list(path, nodes, NODES);
+    const uint32_t all_nodes = th_cpus_list(path, nodes, NODES), node_count = all_nodes < NODES ? all_nodes : NODES;
     snprintf(path, sizeof path, "%s" SYSTEM "cpu/online", root);
     *out = (th_topology){.count = th_cpus_list(path, online, MOST)};
     if (out->count == 0 || out->count > MOST)

@@ -232,8 +232,10 @@ void th_mpi_barrier(th_mpi_job *job, MPI_Comm comm, const char *what, bool is_id
 {
     MPI_Request request;
     const int own = received;
-    MPI_Iallreduce(&own, &job->signal, 1, MPI_INT, MPI_MAX, comm, &request);
+    int all = 0;
+    MPI_Iallreduce(&own, &all, 1, MPI_INT, MPI_MAX, comm, &request);
     wait_for(job, request, what, is_idle);
+    job->signal = all;
 }
 
 void th_mpi_broadcast(th_mpi_job *job, void *bytes, uint64_t count, const char *what)

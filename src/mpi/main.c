@@ -490,7 +490,7 @@ static int check_points(study *s)
 /* ---- measuring ---- */
 
 /* All stages of a point, on the ranks that take part. */
-static void run_point(study *s, point *p, uint32_t round)
+static bool run_point(study *s, point *p, uint32_t round)
 {
     MPI_Request request;
     const uint32_t frames = s->out.frames, ranks = p->out->ranks;
@@ -521,7 +521,7 @@ static void run_point(study *s, point *p, uint32_t round)
         th_jobs_frame_end(s->jobs);
     }
     if (s->job->signal && !s->is_alone)
-        return;
+        return false;
     /* Each rank's poses go to rank 0 after the round, so that what was measured outlives a lost rank. */
     MPI_Igather(s->poses_ns, (int)done, MPI_DOUBLE, s->all_poses_ns, (int)done, MPI_DOUBLE, 0, p->comm, &request);
     th_mpi_wait(s->job, request, "times of poses");
@@ -533,6 +533,7 @@ static void run_point(study *s, point *p, uint32_t round)
         s->out.rounds_done = done;
         s->out.frames = 1;
     }
+    return !s->job->signal;
 }
 
 /* ---- from begin to end ---- */
@@ -631,9 +632,11 @@ static int measure(study *s)
             order[other] = last;
         }
         for (uint32_t i = 0; i < s->out.point_count; i++) {
-            if (s->points[order[i]].comm != MPI_COMM_NULL)
-                run_point(s, &s->points[order[i]], round);
+            const bool is_whole =
+                s->points[order[i]].comm == MPI_COMM_NULL || run_point(s, &s->points[order[i]], round);
             th_mpi_barrier(s->job, s->job->world, "the ranks that measure", true);
+            if (s->job->signal && is_whole && i + 1 == s->out.point_count) /* the signal came after the last frame */
+                s->out.rounds_done = round + 1;
             if (s->job->signal)
                 return agree(s, th_rank_scaling_analyze(&s->out), "statistics");
         }

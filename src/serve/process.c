@@ -96,13 +96,12 @@ static struct leftover {
     ino_t file; /* another one may have the name by now: another server's socket */
 } all[TH_LEFTOVERS];
 
-unsigned th_remove_files(const char *folder, const char *prefix)
+static unsigned remove_files(const char *folder)
 {
     unsigned count = 0;
     DIR *files = opendir(folder);
     for (struct dirent *e; files && (e = readdir(files));)
-        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
-            count += unlinkat(dirfd(files), e->d_name, 0) == 0;
+        count += unlinkat(dirfd(files), e->d_name, 0) == 0;
     if (files)
         closedir(files);
     return count;
@@ -134,7 +133,7 @@ void th_leftovers_remove(const char *path)
         if (is_ours && !S_ISDIR(status.st_mode))
             unlink(l->path);
         /* A folder is emptied again if a process that is being killed has written another file meanwhile. */
-        while (is_ours && S_ISDIR(status.st_mode) && rmdir(l->path) != 0 && th_remove_files(l->path, "") > 0)
+        while (is_ours && S_ISDIR(status.st_mode) && rmdir(l->path) != 0 && remove_files(l->path) > 0)
             ;
         l->path[0] = '\0';
     }

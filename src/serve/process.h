@@ -78,7 +78,4 @@ void th_leftovers_add(const char *path);
 /* Removes one, if it was added, or all: NULL. A folder goes with the files in it. */
 void th_leftovers_remove(const char *path);
 
-/* Removes the files of a folder whose names begin like that. Returns how many. */
-unsigned th_remove_files(const char *folder, const char *prefix);
-
 #endif

@@ -411,7 +411,8 @@ def a_run_that_is_killed_leaves_nothing_and_names_nothing(crowd, run, folder):
     state = crowd.expect(200, 'GET', '/api/state').text
     assert '"paused_by":null' in state and f'"run":{{"id":{run}' in state, state
     child = crowd.child()
-    write(f'{glob.glob(folder)[0]}/throng.{child}-0.tmp', '')
+    boot = read('/proc/sys/kernel/random/boot_id')[:8]
+    write(f'{glob.glob(folder)[0]}/throng.{child}-0.{boot}.tmp', '')
     os.kill(child, signal.SIGKILL)
     crowd.comes(f'/api/runs/{run}', '"state":"failed"', 'ended by signal 9', '"file":null')
     assert not glob.glob('throng-run-*') and set(glob.glob('results/*')) == there

@@ -25,6 +25,9 @@ bool th_file_is_in_place(const char *path);
  * open, without O_CREAT. Kernels without openat2 follow no link. Returns -1 and errno: EXDEV if it leads outside. */
 int th_open_beneath(int folder, const char *path, int flags);
 
+/* Opens a folder for that, under a number that a subprocess may keep: none of its standard files. -1 and errno. */
+int th_open_folder(const char *path);
+
 /* Names a file in an open folder, out of which th_import lets no link lead. A subprocess gets the folders that its
  * arguments name so. */
 #define TH_PATH_IN_FOLDER "/proc/self/fd/%d/%s"
@@ -39,6 +42,9 @@ char *th_file_resolve(const char *path);
 /* Creates the folders that lie above a file, where they are missing. On failure (TH_ERR_INPUT, TH_ERR_MEMORY) those
  * that it created stay. */
 th_result th_file_make_folders(const char *path, th_error *err);
+
+/* Removes temporary files that killed programs of this user and this kernel have left in a folder. */
+void th_file_remove_leftovers(const char *folder);
 
 /* Checks whether th_file_replace could write `path`; use it before long work. Leaves no file behind, and removes those
  * that killed programs of this user have left in its folder. */

@@ -228,18 +228,24 @@ static th_reply delete_run(th_server_state *s, const th_request *r)
     return th_reply_error(409, "run_ended", "this run has ended");
 }
 
+static th_reply get_run_file(th_server_state *s, uint32_t id, th_run_file which, th_reply reply, const char *code)
+{
+    reply.status = 200;
+    reply.body = th_run_manager_read(s->run_manager, id, which, &reply.size);
+    if (reply.body)
+        return reply;
+    return reply.size > 0 ? th_reply_error(503, "too_few_resources", "no memory or descriptor is left for this")
+                          : th_reply_error(404, code, "this run has none, or none yet");
+}
+
 static th_reply get_result(th_server_state *s, const th_request *r)
 {
-    th_reply reply = {.status = 200, .type = type_json};
-    reply.body = th_run_manager_read(s->run_manager, r->id, TH_RUN_RESULT, &reply.size);
-    return reply.body ? reply : th_reply_error(404, "no_result", "this run has no result, or none yet");
+    return get_run_file(s, r->id, TH_RUN_RESULT, (th_reply){.type = type_json}, "no_result");
 }
 
 static th_reply get_report(th_server_state *s, const th_request *r)
 {
-    th_reply reply = {.status = 200, .type = type_html, .is_report = true};
-    reply.body = th_run_manager_read(s->run_manager, r->id, TH_RUN_REPORT, &reply.size);
-    return reply.body ? reply : th_reply_error(404, "no_report", "this run has no report, or none yet");
+    return get_run_file(s, r->id, TH_RUN_REPORT, (th_reply){.type = type_html, .is_report = true}, "no_report");
 }
 
 /* ---- the table ---- */

@@ -3,6 +3,7 @@
 #include "process.h"
 
 #include <core/clock.h>
+#include <core/file.h>
 #include <core/json.h>
 #include <core/subprocess.h>
 #include <serve/log.h>
@@ -309,12 +310,10 @@ static int wait_for_child(th_run_manager *r, run *current, pid_t child, int stde
 
 /* The temporary folder of a report, for a server without a results folder; with one, the file that a run was writing
  * when it was killed (core/file.c names it). */
-static void remove_temporary(const th_run_manager *r, run *current, pid_t child)
+static void remove_temporary(const th_run_manager *r, run *current)
 {
-    char prefix[64];
-    snprintf(prefix, sizeof prefix, "throng.%d-", (int)child);
     if (r->desc.results)
-        th_remove_files(r->desc.results, prefix);
+        th_file_remove_leftovers(r->desc.results);
     else if (current->report_file[0]) {
         *strrchr(current->report_file, '/') = '\0';
         th_leftovers_remove(current->report_file);
@@ -365,7 +364,7 @@ static void execute(th_run_manager *r, run *current, const char *const *argument
     pthread_mutex_lock(&r->lock);
     current->report = report;
     pthread_mutex_unlock(&r->lock);
-    remove_temporary(r, current, child);
+    remove_temporary(r, current);
 
     if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* discards a partial document */
         th_log(TH_LOG_WARNING, "run %u: %s", current->id, strerror(errno));
@@ -413,7 +412,7 @@ static void *run_manager_thread(void *arg)
         r->folders.count = 0;
         pthread_mutex_unlock(&r->lock);
         if (arguments && stopped)
-            remove_temporary(r, current, -1);
+            remove_temporary(r, current);
         else if (arguments)
             execute(r, current, arguments);
         else if (!stopped && poll(&wake, 1, -1) == 1 && read(r->wake_fd, &count, sizeof count) < 0)
@@ -490,7 +489,7 @@ static bool begin(th_run_manager *r, const json_t *request, const char **words, 
         *words = th_arena_format(arena, "--out=%s", fresh->report_file);
     if (!th_arena_failed(arena))
         return true;
-    remove_temporary(r, fresh, -1);
+    remove_temporary(r, fresh);
     free_run(fresh);
     th_fail(err, TH_ERR_MEMORY, "out of memory");
     return false;

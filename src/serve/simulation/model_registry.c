@@ -55,7 +55,7 @@ th_result th_model_registry_find(const th_model_registry *c, const char *name, c
         }
     const bool plain = name[0] != '\0' && name[0] != '.' && !strchr(name, '/') && strlen(name) < 256;
     for (uint32_t f = 0; plain && f < c->folder_count; f++) {
-        const int folder = open(c->folders[f], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        const int folder = th_open_folder(c->folders[f]);
         if (folder >= 0 && has_file(folder, name)) {
             *out_folder = folder;
             snprintf(out_path, PATH_MAX, TH_PATH_IN_FOLDER, folder, name);
