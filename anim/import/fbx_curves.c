@@ -67,6 +67,11 @@ static void add_key(fbx_keys *list, fbx_key key)
 
 /* ---- as stored ---- */
 
+static uint32_t low_bits(double whole)
+{
+    return fabs(whole) < 0x1p63 ? (uint32_t)(int64_t)whole : 0;
+}
+
 /* The numbers of KeyAttrDataFloat are not all floats, which is why text has their bits as whole numbers, from
  * version 7.2 on. */
 static uint32_t bits_of(const fbx *f, const fbx_record *record, double stored)
@@ -74,8 +79,7 @@ static uint32_t bits_of(const fbx *f, const fbx_record *record, double stored)
     const float number = (float)stored;
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);
-    const bool is_whole = record->values[0].element == '\0' && f->version >= 7200 && fabs(stored) < 0x1p63;
-    return is_whole ? (uint32_t)(int64_t)stored : bits;
+    return record->values[0].element == '\0' && f->version >= 7200 ? low_bits(stored) : bits;
 }
 
 /* Whether a key and the next one are the two sides of a jump. */
@@ -99,7 +103,7 @@ static void read_keys(const fbx_record *curve, fbx_keys *out)
     out->keys = make(s, fbx_key, good ? count : 0);
     out->room = good ? count : 0;
     for (uint32_t r = 0; good && r < run_count; r++) {
-        fbx_key k = {.flags = (uint32_t)(int64_t)flags[r], .weight = {THIRD, THIRD}};
+        fbx_key k = {.flags = low_bits(flags[r]), .weight = {THIRD, THIRD}};
         for (uint32_t i = 0; i < 3; i++) {
             const uint32_t bits = bits_of(out->f, data_record, data[4 * r + i]);
             memcpy(&k.data[i], &bits, sizeof bits);
