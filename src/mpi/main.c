@@ -658,7 +658,7 @@ static bool write_scaling(const void *result, th_form form, FILE *file)
 static void write_partial(void *ctx)
 {
     study *s = ctx;
-    if (!s->points || !th_rank_scaling_analyze(&s->out))
+    if (!s->points || s->out.threads == 0 || !th_rank_scaling_analyze(&s->out)) /* the job is not even described */
         return;
     s->line->run.is_partial = s->out.rounds_done < s->out.rounds;
     th_output_write(&s->line->run, &s->line->options.output, write_scaling, &s->out);
