@@ -53,7 +53,7 @@ static const char *shown(const char *path)
 /* What the importer gets: what was checked is what is read. */
 typedef struct opened {
     int file, folder;
-    char path[PATH_MAX];
+    char path[PATH_MAX]; /* has a slash */
 } opened;
 
 static bool same_file(int a, int b)
@@ -63,11 +63,10 @@ static bool same_file(int a, int b)
 }
 
 /* Whether it was opened through /proc/self/fd/0 or a link to that, such as /dev/stdin. */
-static bool is_behind(const char *path, const opened *o)
+static bool is_behind(const opened *o)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-    const char *slash = strrchr(path, '/');
-    const int file = (int)syscall(SYS_openat2, o->folder, slash ? slash + 1 : path, &how, sizeof how);
+    const int file = (int)syscall(SYS_openat2, o->folder, strrchr(o->path, '/') + 1, &how, sizeof how);
     if (file >= 0)
         close(file);
     return file < 0 && errno == ELOOP;
@@ -99,15 +98,16 @@ static bool open_files(const char *path, opened *o)
 {
     enum { READ = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
     int given;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *in = th_path_in_folder(path, &given);
-    if (snprintf(o->path, sizeof o->path, "%.*s", slash ? (int)(name - path) : 1, slash ? path : ".") >=
-        (int)sizeof o->path)
+    const char *in = th_path_in_folder(path, &given);
+    if (snprintf(o->path, sizeof o->path, "%s%s", strchr(path, '/') ? "" : "./", path) >= (int)sizeof o->path)
         return errno = ENAMETOOLONG, false;
+    char *name = strrchr(o->path, '/') + 1;
+    const char first = *name;
+    *name = '\0';
     o->folder = in ? fcntl(given, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : th_open_folder(o->path);
+    *name = first;
     if (o->folder >= 0)
-        o->file = in ? th_open_beneath(o->folder, in, READ) : openat(o->folder, name[0] ? name : ".", READ);
-    if (snprintf(o->path, sizeof o->path, "%s", path) >= (int)sizeof o->path)
-        return errno = ENAMETOOLONG, false;
+        o->file = in ? th_open_beneath(o->folder, in, READ) : openat(o->folder, first ? name : ".", READ);
     return o->file >= 0;
 }
 
@@ -128,7 +128,7 @@ static th_result open_and_check(const th_import_desc *d, opened *o, th_error *er
     if ((uint64_t)status.st_size > d->memory_bytes)
         return th_fail(err, TH_ERR_LIMIT, "%s: the file is larger than the importer's memory limit of %" PRIu64 " MiB",
                        shown(d->path), d->memory_bytes >> 20);
-    if (is_behind(d->path, o) && !find_behind(o))
+    if (is_behind(o) && !find_behind(o))
         return th_fail(err, TH_ERR_INPUT, "%s: the file behind it has no name to open it by", shown(d->path));
     return TH_OK;
 }
@@ -178,8 +178,7 @@ static bool find_importer(char path[PATH_MAX])
 static th_result start(const th_import_desc *d, const opened *o, const char *importer, child *c, th_error *err)
 {
     char file[PATH_MAX + 32], memory[24], seconds[24];
-    const char *slash = strrchr(o->path, '/');
-    snprintf(file, sizeof file, TH_PATH_IN_FOLDER, o->folder, slash ? slash + 1 : o->path);
+    snprintf(file, sizeof file, TH_PATH_IN_FOLDER, o->folder, strrchr(o->path, '/') + 1);
     snprintf(memory, sizeof memory, "%" PRIu64, d->memory_bytes);
     snprintf(seconds, sizeof seconds, "%.0f", ceil(fmin(d->timeout_s, 1e6)));
     const char *arguments[] = {importer, file, memory, seconds, d->allow_outside ? "outside" : NULL, NULL};

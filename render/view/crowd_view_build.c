@@ -52,7 +52,7 @@ bool th_crowd_view_is_close(const th_crowd_view_desc *desc)
     return !(desc->zoom > 0) || surroundings_of(desc) != TH_LAYOUT_GRID;
 }
 
-/* Whether those who stand have nothing to cheer at. */
+/* Whether most of those who stand in a mix are idle: in scenes where nothing happens to cheer at. */
 static bool mostly_idle(const th_crowd_view_desc *desc)
 {
     return surroundings_of(desc) == TH_LAYOUT_STREET || surroundings_of(desc) == TH_LAYOUT_PLAZA;

@@ -6,7 +6,7 @@
  * A condition that is interrupted wakes for nothing. What the C library calls for itself is out of reach: what streams
  * read and write, how locks wait, from where malloc() has its memory.
  *
- * THRONG_CLOCK_STEP: by so many seconds the time of day jumps once a process has asked for it. */
+ * THRONG_CLOCK_STEP: seconds that are added to the time of day from its second reading in a process on. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -55,7 +55,7 @@ struct th_snapshot_service {
     /* used only by the thread */
     int socket;            /* to the process */
     uint64_t crowd_number; /* of its scene */
-    th_layout_kind layout; /* likewise */
+    th_layout_kind layout; /* of its scene, too */
     uint64_t reserved;     /* for it */
 };
 
